@@ -27,10 +27,10 @@ func addAllocationChoices(all *choices) {
 }
 
 // legOf reads and checks the argument of AllocationFactory_Allocate.
-func legOf(e *Execution, arg model.Argument) (model.Leg, error) {
+func legOf(e *Execution, arg model.Argument) model.Leg {
 	spec := arg.Record("allocation")
 	settlement, transfer := spec.Record("settlement"), spec.Record("transferLeg")
-	reference, instrument := settlement.Record("settlementRef"), transfer.Record("instrumentId")
+	reference := settlement.Record("settlementRef")
 	l := model.Leg{Executor: settlement.Party("executor"), Reference: reference.Text("id"), RequestedAt: settlement.Time("requestedAt"),
 		AllocateBefore: settlement.Time("allocateBefore"), SettleBefore: settlement.Time("settleBefore"), SettlementMeta: settlement.Metadata("meta"),
 		Id: spec.Text("transferLegId"), Sender: transfer.Party("sender"), Receiver: transfer.Party("receiver"),
@@ -38,84 +38,48 @@ func legOf(e *Execution, arg model.Argument) (model.Leg, error) {
 	if cid := reference.Given("cid"); cid != nil {
 		l.Referenced = uint64(cid.Num)
 	}
-	switch {
-	case arg.Party("expectedAdmin") != model.Dso:
-		return l, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(model.Dso))
-	case instrument.Party("admin") != model.Dso || instrument.Text("id") != model.InstrumentAmuletInPayload:
-		return l, broken("instrument %.100s of %s is not known here", instrument.Text("id"), e.Names.Name(instrument.Party("admin")))
-	case arg.Time("requestedAt") > e.Now():
-		return l, broken("requestedAt %s is in the future", microsText(arg.Time("requestedAt")))
-	case l.SettleBefore < l.AllocateBefore:
-		return l, broken("settleBefore %s is earlier than allocateBefore, %s", microsText(l.SettleBefore), microsText(l.AllocateBefore))
-	case l.SettleBefore-e.Now() > maxTokenLifetime:
-		return l, broken("settleBefore %s is more than 90 days ahead", microsText(l.SettleBefore))
-	case len(l.Id) > maxTextLength || len(l.Reference) > maxTextLength:
-		return l, broken("a text is longer than %d bytes", maxTextLength)
-	}
-	if err := e.later("allocateBefore", l.AllocateBefore); err != nil {
-		return l, err
-	}
-	return l, e.positive("amount", l.Amount)
+	e.expectsCoins(arg.Party("expectedAdmin"), transfer.Record("instrumentId"))
+	require(arg.Time("requestedAt") <= e.Now(), "requestedAt %s is in the future", microsText(arg.Time("requestedAt")))
+	require(l.SettleBefore >= l.AllocateBefore, "settleBefore %s is earlier than allocateBefore, %s", microsText(l.SettleBefore), microsText(l.AllocateBefore))
+	require(l.SettleBefore-e.Now() <= maxTokenLifetime, "settleBefore %s is more than 90 days ahead", microsText(l.SettleBefore))
+	require(len(l.Id) <= maxTextLength && len(l.Reference) <= maxTextLength, "a text is longer than %d bytes", maxTextLength)
+	e.later("allocateBefore", l.AllocateBefore)
+	positive("amount", l.Amount)
+	return l
 }
 
 // allocateTokens locks coins of a sender for a leg of a settlement.
-func allocateTokens(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
-	l, err := legOf(e, arg)
-	if err != nil {
-		return model.Value{}, err
-	}
-	ctx, err := choiceContext(e, arg.Record("extraArgs"))
-	if err != nil {
-		return model.Value{}, err
-	}
+func allocateTokens(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
+	l := legOf(e, arg)
+	ctx := choiceContext(e, arg.Record("extraArgs"))
 	defer e.at(ctx.round)()
-	inputs, err := holdingInputs(e, l.Sender, arg.List("inputHoldingCids"))
-	if err != nil {
-		return model.Value{}, err
-	}
+	inputs := holdingInputs(e, l.Sender, arg.List("inputHoldingCids"))
 	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: l.SettleBefore, Context: "allocation for leg '" + l.Id + "' to '" + e.Names.Name(l.Receiver) + "'"}
-	s, err := settleOrder(e, order{sender: l.Sender, provider: l.Sender, context: ctx, inputs: inputs,
+	s := settleOrder(e, order{sender: l.Sender, provider: l.Sender, context: ctx, inputs: inputs,
 		outputs: []sim.Output{{Receiver: l.Sender, Amount: l.Amount, Lock: &lock}}})
-	if err != nil {
-		return model.Value{}, err
-	}
-	c, err := e.add(model.AllocationTemplate, model.AmuletAllocation{Locked: s.Created[0].Number, Leg: l})
-	if err != nil {
-		return model.Value{}, err
-	}
-	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, model.ContractID(c.Number), s.Change, "transfer"), nil
+	c := e.add(model.AllocationTemplate, model.AmuletAllocation{Locked: s.Created[0].Number, Leg: l})
+	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, model.ContractID(c.Number), s.Change, "transfer")
 }
 
 // settleAllocation gives the receiver of a leg its coins.
-func settleAllocation(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func settleAllocation(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.AmuletAllocation)
-	if err := e.later("settleBefore", p.Leg.SettleBefore); err != nil {
-		return model.Value{}, err
-	}
-	ctx, err := choiceContext(e, arg.Record("extraArgs"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	locked, err := lockedCoin(e, p.Locked)
-	if err != nil {
-		return model.Value{}, err
-	}
+	e.later("settleBefore", p.Leg.SettleBefore)
+	ctx := choiceContext(e, arg.Record("extraArgs"))
+	locked := lockedCoin(e, p.Locked)
 	defer e.at(ctx.round)()
-	got := createCoin(e, p.Leg.Receiver, e.bank.Spend(locked))
+	got := e.Bank.NewCoin(p.Leg.Receiver, e.Bank.Spend(locked))
 	a := e.Tx.Arena()
-	return a.Record(allocationSettledShape, a.List(), e.idsOf(got), model.Metadata(a, model.TxKindMetaKey, "transfer")), nil
+	return a.Record(allocationSettledShape, a.List(), e.idsOf(got), model.Metadata(a, model.TxKindMetaKey, "transfer"))
 }
 
 // returnAllocation gives the sender of a leg its coins back, unless their lock has expired and
 // the sender has unlocked them.
-func returnAllocation(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+func returnAllocation(e *Execution, c *model.Contract, _ model.Argument) model.Value {
 	a, back := e.Tx.Arena(), e.Tx.Arena().List()
 	if locked := e.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked]; locked != nil {
-		result, err := e.perform(locked, "LockedAmulet_UnlockV2", a.Record(model.EmptyRecordShape))
-		if err != nil {
-			return model.Value{}, err
-		}
+		result := e.perform(locked, "LockedAmulet_UnlockV2", a.Record(model.EmptyRecordShape))
 		back = a.List(*model.Argument{V: &result}.At("amuletCid"))
 	}
-	return a.Record(sim.AllocationReturnedShape, back, model.Metadata(a, model.TxKindMetaKey, "unlock")), nil
+	return a.Record(sim.AllocationReturnedShape, back, model.Metadata(a, model.TxKindMetaKey, "unlock"))
 }

@@ -29,33 +29,38 @@ func newArguments(n *model.Names) *arguments {
 	return &arguments{names: n, shapes: map[*values.Type]*model.Shape{}}
 }
 
-// read returns the value that raw stands for. The error is a *Refusal.
-func (r *arguments) read(a *model.Arena, what string, t *values.Type, raw json.RawMessage) (model.Value, error) {
+// read returns the value that raw stands for, or throws a refusal.
+func (r *arguments) read(a *model.Arena, what string, t *values.Type, raw json.RawMessage) model.Value {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var parsed any
 	if err := d.Decode(&parsed); err != nil {
-		return model.Value{}, Refuse(CodePreprocessing, "%s is not JSON: %v", what, err)
+		panic(Refuse(CodePreprocessing, "%s is not JSON: %v", what, err))
 	}
 	r.arena, r.path = a, append(r.path[:0], what...)
 	return r.value(t, parsed)
 }
 
 // wrong is the refusal of the value in work.
-func (r *arguments) wrong(format string, args ...any) error {
+func (r *arguments) wrong(format string, args ...any) *Refusal {
 	return Refuse(CodePreprocessing, "%s %s", r.path, fmt.Sprintf(format, args...))
 }
 
-func (r *arguments) value(t *values.Type, v any) (model.Value, error) {
+// require throws the refusal of the value in work unless it is right.
+func (r *arguments) require(right bool, format string, args ...any) {
+	if !right {
+		panic(r.wrong(format, args...))
+	}
+}
+
+func (r *arguments) value(t *values.Type, v any) model.Value {
 	switch t.Kind {
 	case values.KindUnit:
-		return model.Unit(), nil // whatever stands there: it says nothing
+		return model.Unit() // whatever stands there: it says nothing
 	case values.KindBool:
 		b, ok := v.(bool)
-		if !ok {
-			return model.Value{}, r.wrong("is no boolean")
-		}
-		return model.Boolean(b), nil
+		r.require(ok, "is no boolean")
+		return model.Boolean(b)
 	case values.KindInt64, values.KindNumeric:
 		return r.number(t.Kind, v)
 	case values.KindRecord:
@@ -70,14 +75,12 @@ func (r *arguments) value(t *values.Type, v any) (model.Value, error) {
 		return r.entries(t, v)
 	}
 	s, ok := v.(string)
-	if !ok {
-		return model.Value{}, r.wrong("is no text")
-	}
+	r.require(ok, "is no text")
 	return r.text(t, s)
 }
 
 // number reads an int64 or a numeric, which may be given as a number or a text.
-func (r *arguments) number(k values.Kind, v any) (model.Value, error) {
+func (r *arguments) number(k values.Kind, v any) model.Value {
 	var s string
 	switch v := v.(type) {
 	case string:
@@ -85,96 +88,80 @@ func (r *arguments) number(k values.Kind, v any) (model.Value, error) {
 	case json.Number:
 		s = v.String()
 	default:
-		return model.Value{}, r.wrong("is no number")
+		panic(r.wrong("is no number"))
 	}
 	if k == values.KindInt64 {
 		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			return model.Value{}, r.wrong("is no 64-bit integer: %.40q", s)
-		}
-		return model.Int64Value(n), nil
+		r.require(err == nil, "is no 64-bit integer: %.40q", s)
+		return model.Int64Value(n)
 	}
 	d, err := model.ParseDecimal(s)
-	if err != nil {
-		return model.Value{}, r.wrong("%v: %.60q", err, s)
-	}
-	return model.Numeric(d), nil
+	r.require(err == nil, "%v: %.60q", err, s)
+	return model.Numeric(d)
 }
 
-func (r *arguments) text(t *values.Type, s string) (model.Value, error) {
+func (r *arguments) text(t *values.Type, s string) model.Value {
 	switch t.Kind {
 	case values.KindText:
-		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-			return model.Value{}, r.wrong("holds characters that no text may have")
-		}
-		return model.Text(s), nil
+		r.require(utf8.ValidString(s) && !strings.ContainsRune(s, 0), "holds characters that no text may have")
+		return model.Text(s)
 	case values.KindParty:
-		p, err := r.party(s)
-		return model.PartyValue(p), err
+		return model.PartyValue(r.party(s))
 	case values.KindContractID:
-		n, err := r.contract(s)
-		return model.ContractID(n), err
+		return model.ContractID(r.contract(s))
 	case values.KindTimestamp:
 		at, err := time.Parse(time.RFC3339, s)
-		if err != nil {
-			return model.Value{}, r.wrong("is no time with a zone: %.40q", s)
-		}
-		return model.Timestamp(at.UnixMicro()), nil
+		r.require(err == nil, "is no time with a zone: %.40q", s)
+		return model.Timestamp(at.UnixMicro())
 	case values.KindDate:
 		day, err := time.Parse(time.DateOnly, s)
-		if err != nil {
-			return model.Value{}, r.wrong("is no date: %.40q", s)
-		}
-		return model.Date(day.Unix() / 86400), nil
+		r.require(err == nil, "is no date: %.40q", s)
+		return model.Date(day.Unix() / 86400)
 	}
 	for _, f := range t.Fields { // of an enum
 		if f.Label == s {
-			return model.Enum(s), nil
+			return model.Enum(s)
 		}
 	}
-	return model.Value{}, r.wrong("is no %s: %.40q", t.Name, s)
+	panic(r.wrong("is no %s: %.40q", t.Name, s))
 }
 
-func (r *arguments) party(s string) (model.Party, error) {
+func (r *arguments) party(s string) model.Party {
 	label, fingerprint, ok := strings.Cut(s, model.PartyNamespaceMark)
-	if !ok || label == "" || fingerprint == "" {
-		return model.NoParty, r.wrong("is no party: %.80q", s)
-	}
+	r.require(ok && label != "" && fingerprint != "", "is no party: %.80q", s)
 	p, ok := r.names.Named(s)
 	if !ok {
-		return model.NoParty, Refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s)
+		panic(Refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s))
 	}
-	return p, nil
+	return p
 }
 
 // contract returns the number of a contract. One of another ledger is not found.
-func (r *arguments) contract(s string) (uint64, error) {
+func (r *arguments) contract(s string) uint64 {
 	if _, err := hex.DecodeString(s); err != nil || len(s) < 4 || s != strings.ToLower(s) {
-		return 0, r.wrong("is no contract id: %.150q", s)
+		panic(r.wrong("is no contract id: %.150q", s))
 	}
 	n, ok := r.names.IDs.ContractNumber(s)
 	if !ok {
-		return 0, contractNotFound(s)
+		panic(contractNotFound(s))
 	}
-	return n, nil
+	return n
 }
 
 // within reads a part of the value in work; name is how it is called.
-func (r *arguments) within(name string, t *values.Type, v any) (model.Value, error) {
+func (r *arguments) within(name string, t *values.Type, v any) model.Value {
 	outer := len(r.path)
 	r.path = append(r.path, name...)
-	got, err := r.value(t, v)
+	got := r.value(t, v)
 	r.path = r.path[:outer]
-	return got, err
+	return got
 }
 
 // record reads a record. Absent members are none; the optional ones behind the last that
 // is there are left out, as by a client of an older package version.
-func (r *arguments) record(t *values.Type, v any) (model.Value, error) {
+func (r *arguments) record(t *values.Type, v any) model.Value {
 	members, ok := v.(map[string]any)
-	if !ok {
-		return model.Value{}, r.wrong("is no record")
-	}
+	r.require(ok, "is no record")
 	last := len(t.Fields)
 	for last > 0 && t.Fields[last-1].Type.Kind == values.KindOptional && !present(members, t.Fields[last-1].Label) {
 		last--
@@ -184,14 +171,11 @@ func (r *arguments) record(t *values.Type, v any) (model.Value, error) {
 		f := &t.Fields[i]
 		member, ok := members[f.Label]
 		if !ok && f.Type.Kind != values.KindOptional {
-			return model.Value{}, Refuse(CodeMissingField, "%s.%s is missing", r.path, f.Label)
+			panic(Refuse(CodeMissingField, "%s.%s is missing", r.path, f.Label))
 		}
-		var err error
-		if elems[i], err = r.within("."+f.Label, f.Type, member); err != nil {
-			return model.Value{}, err
-		}
+		elems[i] = r.within("."+f.Label, f.Type, member)
 	}
-	return model.Value{Kind: model.KindRecord, Shape: r.shape(t), Elems: elems}, nil
+	return model.Value{Kind: model.KindRecord, Shape: r.shape(t), Elems: elems}
 }
 
 func present(members map[string]any, label string) bool {
@@ -212,89 +196,60 @@ func (r *arguments) shape(t *values.Type) *model.Shape {
 	return s
 }
 
-func (r *arguments) variant(t *values.Type, v any) (model.Value, error) {
+func (r *arguments) variant(t *values.Type, v any) model.Value {
 	members, _ := v.(map[string]any)
 	tag, ok := members["tag"].(string)
-	if !ok {
-		return model.Value{}, r.wrong("is no variant with a tag")
-	}
+	r.require(ok, "is no variant with a tag")
 	for _, f := range t.Fields {
 		if f.Label == tag {
-			content, err := r.within("."+tag, f.Type, members["value"])
-			if err != nil {
-				return model.Value{}, err
-			}
-			return r.arena.Variant(tag, content), nil
+			return r.arena.Variant(tag, r.within("."+tag, f.Type, members["value"]))
 		}
 	}
-	return model.Value{}, r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag)
+	panic(r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag))
 }
 
 // optional reads an optional; one within another is in an array.
-func (r *arguments) optional(t *values.Type, v any) (model.Value, error) {
+func (r *arguments) optional(t *values.Type, v any) model.Value {
 	if v == nil {
-		return model.None(), nil
+		return model.None()
 	}
 	if t.Elem.Kind == values.KindOptional {
 		list, ok := v.([]any)
-		switch {
-		case !ok || len(list) > 1:
-			return model.Value{}, r.wrong("is no optional within an optional")
-		case len(list) == 0:
-			return r.arena.Some(model.None()), nil
+		r.require(ok && len(list) <= 1, "is no optional within an optional")
+		if len(list) == 0 {
+			return r.arena.Some(model.None())
 		}
 		v = list[0]
 	}
-	content, err := r.value(t.Elem, v)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return r.arena.Some(content), nil
+	return r.arena.Some(r.value(t.Elem, v))
 }
 
-func (r *arguments) list(t *values.Type, v any) (model.Value, error) {
+func (r *arguments) list(t *values.Type, v any) model.Value {
 	list, ok := v.([]any)
-	if !ok {
-		return model.Value{}, r.wrong("is no list")
-	}
+	r.require(ok, "is no list")
 	elems := make([]model.Value, len(list))
 	for i, v := range list {
-		var err error
-		if elems[i], err = r.within("["+strconv.Itoa(i)+"]", t.Elem, v); err != nil {
-			return model.Value{}, err
-		}
+		elems[i] = r.within("["+strconv.Itoa(i)+"]", t.Elem, v)
 	}
-	return model.Value{Kind: model.KindList, Elems: elems}, nil
+	return model.Value{Kind: model.KindList, Elems: elems}
 }
 
 // entries reads a map: an object if its keys are texts, else a list of pairs.
-func (r *arguments) entries(t *values.Type, v any) (model.Value, error) {
+func (r *arguments) entries(t *values.Type, v any) model.Value {
 	var pairs [][2]model.Value
 	switch v := v.(type) {
 	case map[string]any:
-		if t.Kind != values.KindTextMap {
-			return model.Value{}, r.wrong("is no list of keys and values")
-		}
+		r.require(t.Kind == values.KindTextMap, "is no list of keys and values")
 		for key, content := range v {
-			got, err := r.within("."+key, t.Elem, content)
-			if err != nil {
-				return model.Value{}, err
-			}
-			pairs = append(pairs, [2]model.Value{model.Text(key), got})
+			pairs = append(pairs, [2]model.Value{model.Text(key), r.within("."+key, t.Elem, content)})
 		}
 	case []any:
-		if t.Kind != values.KindGenMap {
-			return model.Value{}, r.wrong("is no object")
-		}
+		r.require(t.Kind == values.KindGenMap, "is no object")
 		for i, entry := range v {
-			pair, err := r.pair(t, i, entry)
-			if err != nil {
-				return model.Value{}, err
-			}
-			pairs = append(pairs, pair)
+			pairs = append(pairs, r.pair(t, i, entry))
 		}
 	default:
-		return model.Value{}, r.wrong("is no map")
+		panic(r.wrong("is no map"))
 	}
 	slices.SortFunc(pairs, func(p, q [2]model.Value) int { return r.compare(&p[0], &q[0]) })
 	m := model.Value{Kind: model.KindTextMap}
@@ -302,25 +257,17 @@ func (r *arguments) entries(t *values.Type, v any) (model.Value, error) {
 		m.Kind = model.KindGenMap
 	}
 	for i := range pairs {
-		if i > 0 && r.compare(&pairs[i-1][0], &pairs[i][0]) == 0 {
-			return model.Value{}, r.wrong("has a key twice")
-		}
+		r.require(i == 0 || r.compare(&pairs[i-1][0], &pairs[i][0]) != 0, "has a key twice")
 		m.Elems = append(m.Elems, pairs[i][0], pairs[i][1])
 	}
-	return m, nil
+	return m
 }
 
-func (r *arguments) pair(t *values.Type, i int, v any) (pair [2]model.Value, err error) {
+func (r *arguments) pair(t *values.Type, i int, v any) [2]model.Value {
 	list, ok := v.([]any)
-	if !ok || len(list) != 2 {
-		return pair, r.wrong("has an entry that is no pair")
-	}
+	r.require(ok && len(list) == 2, "has an entry that is no pair")
 	name := "[" + strconv.Itoa(i) + "]"
-	if pair[0], err = r.within(name, t.Key, list[0]); err != nil {
-		return pair, err
-	}
-	pair[1], err = r.within(name, t.Elem, list[1])
-	return pair, err
+	return [2]model.Value{r.within(name, t.Key, list[0]), r.within(name, t.Elem, list[1])}
 }
 
 // compare orders the keys of a map.

@@ -11,17 +11,14 @@ var (
 )
 
 func addDelegationChoices(all *choices) {
-	all.creations[model.MintingProposalTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
+	all.creations[model.MintingProposalTemplate] = func(e *Execution, a model.Argument) model.Payload {
 		d := a.Record("delegation")
 		p := model.MintingDelegation{Beneficiary: d.Party("beneficiary"), Delegate: d.Party("delegate"),
 			ExpiresAt: d.Time("expiresAt"), MergeLimit: d.Int64("amuletMergeLimit")}
-		if p.MergeLimit < 1 {
-			return nil, broken("amuletMergeLimit must be positive, not %d", p.MergeLimit)
-		}
-		if err := e.isDSO(d.Party("dso")); err != nil {
-			return nil, err
-		}
-		return model.MintingProposal{MintingDelegation: p}, e.later("expiry of the delegation at", p.ExpiresAt)
+		require(p.MergeLimit >= 1, "amuletMergeLimit must be positive, not %d", p.MergeLimit)
+		e.isDSO(d.Party("dso"))
+		e.later("expiry of the delegation at", p.ExpiresAt)
+		return model.MintingProposal{MintingDelegation: p}
 	}
 	delegate := byPayload(func(p model.MintingProposal) []model.Party { return []model.Party{p.Delegate} })
 	all.on(model.MintingProposalTemplate, "MintingDelegationProposal_Accept", consuming(delegate, acceptDelegation))
@@ -38,19 +35,13 @@ func addDelegationChoices(all *choices) {
 }
 
 // acceptDelegation takes a delegation on, perhaps in place of an older one.
-func acceptDelegation(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func acceptDelegation(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.MintingProposal)
-	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
-		return model.Value{}, err
-	}
+	e.later("expiry of the delegation at", p.ExpiresAt)
 	if existing := arg.Given("existingDelegationCid"); existing != nil {
-		old, err := e.fetchOf(model.MintingDelegationTemplate, uint64(existing.Num))
-		if err != nil {
-			return model.Value{}, err
-		}
-		if d := old.Payload.(model.MintingDelegation); d.Beneficiary != p.Beneficiary || d.Delegate != p.Delegate {
-			return model.Value{}, broken("the existing delegation is one of other parties")
-		}
+		old := e.fetchOf(model.MintingDelegationTemplate, uint64(existing.Num))
+		d := old.Payload.(model.MintingDelegation)
+		require(d.Beneficiary == p.Beneficiary && d.Delegate == p.Delegate, "the existing delegation is one of other parties")
 		e.Tx.Archive(old)
 	}
 	return e.addTo(delegationAcceptedShape, model.MintingDelegationTemplate, p.MintingDelegation)
@@ -58,45 +49,33 @@ func acceptDelegation(e *Execution, c *model.Contract, arg model.Argument) (mode
 
 // mintDelegated collects rewards of the beneficiary. Coins may be merged only if there are
 // so many as the delegation says.
-func mintDelegated(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-	result, err := mintFor(e, c.Payload.(model.MintingDelegation), arg.List("inputs"), arg.Record("context"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(mintDelegatedShape, result), nil
+func mintDelegated(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+	return e.Tx.Arena().Record(mintDelegatedShape,
+		mintFor(e, c.Payload.(model.MintingDelegation), arg.List("inputs"), arg.Record("context")))
 }
 
 // mintFor collects inputs for the beneficiary of a delegation and returns the result of the
 // transfer.
-func mintFor(e *Execution, p model.MintingDelegation, inputs []model.Value, context model.Argument) (model.Value, error) {
-	if err := e.later("expiry of the delegation at", p.ExpiresAt); err != nil {
-		return model.Value{}, err
-	}
+func mintFor(e *Execution, p model.MintingDelegation, inputs []model.Value, context model.Argument) model.Value {
+	e.later("expiry of the delegation at", p.ExpiresAt)
 	coinInputs := 0
 	for i := range inputs {
 		if inputs[i].Text == "InputAmulet" {
 			coinInputs++
 		}
 	}
-	switch {
-	case len(inputs) == 0:
-		return model.Value{}, broken("there are no inputs")
-	case int64(coinInputs) > p.MergeLimit && !mayMerge(e, p, int64(coinInputs)):
-		return model.Value{}, broken("%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.MergeLimit)
-	}
-	ctx, err := paymentContextOf(e, context)
-	if err != nil {
-		return model.Value{}, err
-	}
-	_, result, err := transferBy(e, order{sender: p.Beneficiary, provider: p.Beneficiary, inputs: inputs, context: ctx})
-	return result, err
+	require(len(inputs) != 0, "there are no inputs")
+	require(int64(coinInputs) <= p.MergeLimit || mayMerge(e, p, int64(coinInputs)), "%d coins are merged, but the beneficiary has fewer than %d", coinInputs, 2*p.MergeLimit)
+	ctx := paymentContextOf(e, context)
+	_, result := transferBy(e, order{sender: p.Beneficiary, provider: p.Beneficiary, inputs: inputs, context: ctx})
+	return result
 }
 
 // mayMerge reports whether the beneficiary of a delegation has twice as many coins as its
 // limit, and enough of them are left.
 func mayMerge(e *Execution, p model.MintingDelegation, merged int64) bool {
 	var have int64
-	for _, c := range e.bank.Wallets[p.Beneficiary].Coins {
+	for _, c := range e.Bank.Wallets[p.Beneficiary].Coins {
 		if c.Active() {
 			have++
 		}
@@ -112,19 +91,19 @@ var (
 )
 
 func addMergeChoices(all *choices) {
-	all.creations[model.MergeProposalTemplate] = func(_ *Execution, a model.Argument) (model.Payload, error) {
+	all.creations[model.MergeProposalTemplate] = func(_ *Execution, a model.Argument) model.Payload {
 		d := a.Record("delegation")
-		return model.MergeProposal{MergeDelegation: model.MergeDelegation{Operator: d.Party("operator"), Owner: d.Party("owner"), Meta: d.Metadata("meta")}}, nil
+		return model.MergeProposal{MergeDelegation: model.MergeDelegation{Operator: d.Party("operator"), Owner: d.Party("owner"), Meta: d.Metadata("meta")}}
 	}
-	all.creations[model.BatchMergeTemplate] = func(_ *Execution, a model.Argument) (model.Payload, error) {
-		return model.BatchMergeUtility{Operator: a.Party("operator")}, nil
+	all.creations[model.BatchMergeTemplate] = func(_ *Execution, a model.Argument) model.Payload {
+		return model.BatchMergeUtility{Operator: a.Party("operator")}
 	}
-	toUnitResult := func(e *Execution, _ *model.Contract, _ model.Argument) (model.Value, error) {
-		return e.Tx.Arena().Record(resultUnitShape, model.Unit()), nil
+	toUnitResult := func(e *Execution, _ *model.Contract, _ model.Argument) model.Value {
+		return e.Tx.Arena().Record(resultUnitShape, model.Unit())
 	}
 	operator := byPayload(func(p model.MergeProposal) []model.Party { return []model.Party{p.Operator} })
 	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Accept", consuming(operator,
-		func(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+		func(e *Execution, c *model.Contract, _ model.Argument) model.Value {
 			return e.addTo(mergeAcceptedShape, model.MergeDelegationTemplate, c.Payload.(model.MergeProposal).MergeDelegation)
 		}))
 	all.on(model.MergeProposalTemplate, "MergeDelegationProposal_Reject", consuming(operator, toUnitResult))
@@ -143,67 +122,39 @@ func addMergeChoices(all *choices) {
 }
 
 // mergeDelegated merges holdings of an owner, and may deliver a transfer from the operator.
-func mergeDelegated(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func mergeDelegated(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p, a := c.Payload.(model.MergeDelegation), e.Tx.Arena()
 	merge, extra, mark := arg.Given("optMergeTransfer"), arg.Given("optExtraTransfer"), arg.Given("optFeaturedAppRight")
-	if merge == nil && extra == nil {
-		return model.Value{}, broken("there is nothing to merge")
-	}
+	require(merge != nil || extra != nil, "there is nothing to merge")
 	merged, delivered := model.None(), model.None()
 	if merge != nil {
-		result, err := mergeTransfer(e, p, model.Argument{V: merge})
-		if err != nil {
-			return model.Value{}, err
-		}
+		result := mergeTransfer(e, p, model.Argument{V: merge})
 		merged = a.Some(result)
 	}
 	if extra != nil {
 		call := model.Argument{V: extra}
 		t := call.Record("choiceArg").Record("transfer")
-		if t.Party("sender") != p.Operator || t.Party("receiver") != p.Owner {
-			return model.Value{}, broken("the extra transfer must go from the operator to the owner")
-		}
-		result, err := delegated("factoryCid", "choiceArg", "TransferFactory_Transfer")(e, c, call)
-		if err != nil {
-			return model.Value{}, err
-		}
-		if len(result.Elems) == 0 || result.Elems[0].Text != "TransferInstructionResult_Completed" {
-			return model.Value{}, broken("the extra transfer is not completed at once: the owner has no preapproval")
-		}
+		require(t.Party("sender") == p.Operator && t.Party("receiver") == p.Owner, "the extra transfer must go from the operator to the owner")
+		result := delegated("factoryCid", "choiceArg", "TransferFactory_Transfer")(e, c, call)
+		require(len(result.Elems) != 0 && result.Elems[0].Text == "TransferInstructionResult_Completed", "the extra transfer is not completed at once: the owner has no preapproval")
 		delivered = a.Some(result)
 	}
 	if mark != nil {
 		call := model.Argument{V: mark}
-		right, err := e.fetchOf(model.FeaturedAppRightTemplate, call.Contract("appRightCid"))
-		if err != nil {
-			return model.Value{}, err
-		}
-		if _, err := e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.Record(sim.MarkShape, *call.At("beneficiaries"))); err != nil {
-			return model.Value{}, err
-		}
+		right := e.fetchOf(model.FeaturedAppRightTemplate, call.Contract("appRightCid"))
+		e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.Record(sim.MarkShape, *call.At("beneficiaries")))
 	}
-	return a.Record(mergeDoneShape, merged, delivered), nil
+	return a.Record(mergeDoneShape, merged, delivered)
 }
 
 // mergeTransfer executes the transfer of an owner to itself, which must leave it fewer holdings.
-func mergeTransfer(e *Execution, p model.MergeDelegation, call model.Argument) (model.Value, error) {
+func mergeTransfer(e *Execution, p model.MergeDelegation, call model.Argument) model.Value {
 	t := call.Record("choiceArg").Record("transfer")
-	if t.Party("sender") != p.Owner || t.Party("receiver") != p.Owner {
-		return model.Value{}, broken("a merge must be a transfer of the owner to itself")
-	}
-	factory, err := e.fetch(call.Contract("factoryCid"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	result, err := e.perform(factory, "TransferFactory_Transfer", *call.At("choiceArg"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	left := 1 + len(model.Argument{V: &result}.List("senderChangeCids"))
-	if inputs := len(t.List("inputHoldingCids")); left >= inputs {
-		return model.Value{}, broken("the merge leaves %d holdings of %d", left, inputs)
-	}
-	return result, nil
+	require(t.Party("sender") == p.Owner && t.Party("receiver") == p.Owner, "a merge must be a transfer of the owner to itself")
+	result := e.perform(e.fetch(call.Contract("factoryCid")), "TransferFactory_Transfer", *call.At("choiceArg"))
+	left, inputs := 1+len(model.Argument{V: &result}.List("senderChangeCids")), len(t.List("inputHoldingCids"))
+	require(left < inputs, "the merge leaves %d holdings of %d", left, inputs)
+	return result
 }
 
 // maxMerges bounds the delegations of one batch.
@@ -211,26 +162,17 @@ const maxMerges = 200
 
 // mergeBatch exercises many delegations. What the operator has left of one transfer is not
 // used for the next: the calls name all inputs.
-func mergeBatch(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func mergeBatch(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	calls := arg.List("mergeCalls")
-	if len(calls) == 0 || len(calls) > maxMerges {
-		return model.Value{}, broken("a batch has 1 to %d merges, not %d", maxMerges, len(calls))
-	}
+	require(len(calls) != 0 && len(calls) <= maxMerges, "a batch has 1 to %d merges, not %d", maxMerges, len(calls))
 	operator, a := c.Payload.(model.BatchMergeUtility).Operator, e.Tx.Arena()
 	results := make([]model.Value, len(calls))
 	var changes []model.Value
 	for i := range calls {
 		call := model.Argument{V: &calls[i]}
-		d, err := e.fetchOf(model.MergeDelegationTemplate, call.Contract("delegationCid"))
-		if err != nil {
-			return model.Value{}, err
-		}
-		if d.Payload.(model.MergeDelegation).Operator != operator {
-			return model.Value{}, broken("delegation %d is one of another operator", i)
-		}
-		if results[i], err = e.perform(d, "MergeDelegation_Merge", *call.At("choiceArg")); err != nil {
-			return model.Value{}, err
-		}
+		d := e.fetchOf(model.MergeDelegationTemplate, call.Contract("delegationCid"))
+		require(d.Payload.(model.MergeDelegation).Operator == operator, "delegation %d is one of another operator", i)
+		results[i] = e.perform(d, "MergeDelegation_Merge", *call.At("choiceArg"))
 		if extra := (model.Argument{V: &results[i]}).Given("optExtraTransferResult"); extra != nil {
 			changes = append(changes, (model.Argument{V: extra}).List("senderChangeCids")...)
 		}
@@ -239,5 +181,5 @@ func mergeBatch(e *Execution, c *model.Contract, arg model.Argument) (model.Valu
 	if len(changes) > 0 {
 		change = a.GenMap(a.Record(model.InstrumentIDShape, model.PartyValue(model.Dso), model.Text(model.InstrumentAmuletInPayload)), a.List(changes...))
 	}
-	return a.Record(batchMergedShape, a.List(results...), change), nil
+	return a.Record(batchMergedShape, a.List(results...), change)
 }

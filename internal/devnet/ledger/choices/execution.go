@@ -17,21 +17,11 @@ import (
 // submission has succeeded; see absorb.
 type Execution struct {
 	*Submitter
-	sim.Core
-	bank         *sim.Bank
-	payments     *sim.Payments
-	rounds       *sim.Rounds
-	rewards      *sim.TrafficRewards
-	ans          *sim.NameService
-	apps         *sim.Apps
-	fund         *sim.Fund
-	tokens       *sim.Tokens
-	preapprovals *sim.Preapprovals
-	validators   *sim.Validators
-	submission   *Submission
-	actAs        []model.Party
-	sees         []model.Party // actAs and readAs
-	disclosed    map[uint64]bool
+	*sim.Executor
+	submission *Submission
+	actAs      []model.Party
+	sees       []model.Party // actAs and readAs
+	disclosed  map[uint64]bool
 	// authority are those who authorize what happens below the node in work: the
 	// signatories of its contract and its actors.
 	authority []model.Party
@@ -49,7 +39,7 @@ type savepoint struct {
 }
 
 func (e *Execution) savepoint() savepoint {
-	return savepoint{effects: len(e.Attempt.Effects), nodes: len(e.Tx.Current.Nodes), used: len(e.Used), supply: e.bank.Supply,
+	return savepoint{effects: len(e.Attempt.Effects), nodes: len(e.Tx.Current.Nodes), used: len(e.Used), supply: e.Bank.Supply,
 		contractNumber: e.Tx.ContractNumber, created: e.Tx.Created, privateNum: e.Tx.PrivateNumbers,
 		reserved: e.Attempt.Reserved, provider: e.Tx.Provider}
 }
@@ -69,7 +59,7 @@ func (e *Execution) rollback(s savepoint) {
 	e.Attempt.Effects, e.Used = e.Attempt.Effects[:s.effects], e.Used[:s.used]
 	clear(e.Tx.Current.Nodes[s.nodes:])
 	e.Tx.Current.Nodes = e.Tx.Current.Nodes[:s.nodes]
-	e.bank.Supply, e.Tx.ContractNumber, e.Tx.Created, e.Tx.PrivateNumbers = s.supply, s.contractNumber, s.created, s.privateNum
+	e.Bank.Supply, e.Tx.ContractNumber, e.Tx.Created, e.Tx.PrivateNumbers = s.supply, s.contractNumber, s.created, s.privateNum
 	e.Attempt.Reserved, e.Tx.Provider = s.reserved, s.provider
 }
 
@@ -100,9 +90,7 @@ func (s *Submitter) begin(b *sim.Batch, sub *Submission, recordTime int64) *Exec
 	}
 	x.Tx.Batch = b
 	x.Tx.BeginAt(recordTime)
-	e := &Execution{Submitter: s, Core: x.Core, bank: x.Bank,
-		payments: x.Payments, rounds: x.Rounds, rewards: x.Rewards, ans: x.Ans, apps: x.Apps, fund: x.Fund, tokens: x.Tokens,
-		preapprovals: x.Preapprovals, validators: x.Validators, submission: sub, Attempt: &sim.Attempt{Reserved: sub.Reserved}}
+	e := &Execution{Submitter: s, Executor: x, submission: sub, Attempt: &sim.Attempt{Reserved: sub.Reserved}}
 	x.Tx.Attempt = e.Attempt
 	return e
 }
@@ -119,7 +107,7 @@ func (s *Submitter) Submit(b *sim.Batch, sub *Submission, recordTime int64, home
 	e := s.begin(b, sub, recordTime)
 	start := e.savepoint()
 	results, err := e.run()
-	if err == nil && x.Tx.Err != nil {
+	if err == nil {
 		err = x.Tx.Err
 	}
 	if err != nil {
@@ -154,79 +142,73 @@ func (s *Submitter) Rehearse(b *sim.Batch, sub *Submission, recordTime int64, lo
 	return err
 }
 
-// run executes the commands and returns the result of each.
+// run executes the commands and returns the result of each. The error is a *Refusal.
 func (e *Execution) run() ([]model.Value, error) {
-	if err := e.admit(); err != nil {
-		return nil, err
-	}
 	results := make([]model.Value, len(e.submission.Commands))
-	for i := range e.submission.Commands {
-		var err error
-		if results[i], err = e.execute(&e.submission.Commands[i]); err != nil {
-			return nil, err
+	refusal := attempt(func() {
+		e.admit()
+		for i := range results {
+			results[i] = e.execute(&e.submission.Commands[i])
+			if len(e.Tx.Current.Nodes) > MaxNodes {
+				panic(Refuse(CodeInvalidArgument, "the transaction has more than %d nodes", MaxNodes))
+			}
 		}
-		if len(e.Tx.Current.Nodes) > MaxNodes {
-			return nil, Refuse(CodeInvalidArgument, "the transaction has more than %d nodes", MaxNodes)
-		}
+	})
+	if refusal != nil {
+		return nil, refusal
 	}
 	return results, nil
 }
 
 // admit checks what a submission says of itself.
-func (e *Execution) admit() error {
+func (e *Execution) admit() {
 	s := e.submission
 	switch {
 	case len(s.Commands) == 0:
-		return Refuse(CodeMissingField, "The submitted command is missing a mandatory field: commands")
+		panic(Refuse(CodeMissingField, "The submitted command is missing a mandatory field: commands"))
 	case len(s.Commands) > maxCommandsPerSubmission:
-		return Refuse(CodeInvalidArgument, "a submission has at most %d commands, not %d", maxCommandsPerSubmission, len(s.Commands))
+		panic(Refuse(CodeInvalidArgument, "a submission has at most %d commands, not %d", maxCommandsPerSubmission, len(s.Commands)))
 	case len(s.ActAs) == 0:
-		return Refuse(CodeMissingField, "The submitted command is missing a mandatory field: act_as")
+		panic(Refuse(CodeMissingField, "The submitted command is missing a mandatory field: act_as"))
 	case s.SynchronizerID != "" && s.SynchronizerID != e.Names.Synchronizers[0]:
-		return Refuse(CodeNotExecutable, "commands are executed on synchronizer %s, not %.255s", e.Names.Synchronizers[0], s.SynchronizerID)
+		panic(Refuse(CodeNotExecutable, "commands are executed on synchronizer %s, not %.255s", e.Names.Synchronizers[0], s.SynchronizerID))
 	case !s.MaxRecordTime.IsZero() && e.Clock.RecordTime > s.MaxRecordTime.UnixMicro():
-		return Refuse(CodeNotExecutable, "record time %s is after the latest one allowed, %s",
-			time.UnixMicro(e.Clock.RecordTime).UTC().Format(time.RFC3339Nano), s.MaxRecordTime.UTC().Format(time.RFC3339Nano))
+		panic(Refuse(CodeNotExecutable, "record time %s is after the latest one allowed, %s",
+			time.UnixMicro(e.Clock.RecordTime).UTC().Format(time.RFC3339Nano), s.MaxRecordTime.UTC().Format(time.RFC3339Nano)))
 	case e.done[s.Reserved] && s.Reserved != 0:
-		return Refuse(CodeDuplicateCommand, "the prepared transaction was executed before")
+		panic(Refuse(CodeDuplicateCommand, "the prepared transaction was executed before"))
 	}
 	if at := s.MinLedgerTime.UnixMicro(); !s.MinLedgerTime.IsZero() && at > e.Clock.EffectiveAt {
 		if at > e.Clock.RecordTime+maxLedgerTimeSkew {
-			return Refuse(CodeNotExecutable, "ledger time %s is too far ahead of record time", s.MinLedgerTime.UTC().Format(time.RFC3339Nano))
+			panic(Refuse(CodeNotExecutable, "ledger time %s is too far ahead of record time", s.MinLedgerTime.UTC().Format(time.RFC3339Nano)))
 		}
 		e.Clock.EffectiveAt, e.Tx.Current.EffectiveAt = at, at
 	}
 	e.Tx.Current.Workflow = s.WorkflowID
-	var err error
-	if e.actAs, err = e.parties(s.ActAs); err != nil {
-		return err
-	}
-	if e.sees, err = e.parties(s.ReadAs); err != nil {
-		return err
-	}
-	e.sees = append(e.sees, e.actAs...)
-	return e.disclose()
+	e.actAs = e.parties(s.ActAs)
+	e.sees = append(e.parties(s.ReadAs), e.actAs...)
+	e.disclose()
 }
 
 // maxLedgerTimeSkew is how far, in µs, ledger time may be ahead of record time.
 const maxLedgerTimeSkew = 60e6
 
-func (e *Execution) parties(ids []string) ([]model.Party, error) {
+func (e *Execution) parties(ids []string) []model.Party {
 	list := make([]model.Party, len(ids))
 	for i, id := range ids {
 		p, ok := e.Names.Named(id)
 		if !ok {
-			return nil, Refuse(CodeInvalidArgument, "the network knows no party %.255s", id).with("unknown_party", id)
+			panic(Refuse(CodeInvalidArgument, "the network knows no party %.255s", id).with("unknown_party", id))
 		}
 		list[i] = p
 	}
-	return list, nil
+	return list
 }
 
 // disclose reads the disclosed contracts.
-func (e *Execution) disclose() error {
+func (e *Execution) disclose() {
 	if len(e.submission.Disclosed) == 0 {
-		return nil
+		return
 	}
 	e.disclosed = map[uint64]bool{}
 	for i, d := range e.submission.Disclosed {
@@ -235,31 +217,27 @@ func (e *Execution) disclose() error {
 			n, ok = e.Names.IDs.BlobNumber(d.Blob)
 		}
 		if !ok || d.Blob != string(model.AppendBlob(nil, &e.Names.IDs, n)) {
-			return Refuse(CodeInvalidArgument, "disclosed contract %d: the created event blob is not that of a contract %.150s", i, d.ContractID)
+			panic(Refuse(CodeInvalidArgument, "disclosed contract %d: the created event blob is not that of a contract %.150s", i, d.ContractID))
 		}
 		e.disclosed[n] = true
 	}
-	return nil
 }
 
 // execute executes one command as the parties of the submission.
-func (e *Execution) execute(c *Command) (model.Value, error) {
+func (e *Execution) execute(c *Command) model.Value {
 	e.authority = e.actAs
-	name, iface, err := e.templateNamed(c.TemplateID)
-	if err != nil {
-		return model.Value{}, err
-	}
+	name, iface := e.templateNamed(c.TemplateID)
 	switch {
 	case c.ContractID != "":
 		return e.executeExercise(c, name, iface)
 	case name == nil:
-		return model.Value{}, Refuse(CodeInvalidArgument, "%s is an interface: only templates can be created", c.TemplateID)
+		panic(Refuse(CodeInvalidArgument, "%s is an interface: only templates can be created", c.TemplateID))
 	case c.CreateArguments == nil:
-		return model.Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: create_arguments")
+		panic(Refuse(CodeMissingField, "The submitted command is missing a mandatory field: create_arguments"))
 	}
-	created, err := e.executeCreate(name, c.CreateArguments)
-	if err != nil || c.Choice == "" {
-		return created, err
+	created := e.executeCreate(name, c.CreateArguments)
+	if c.Choice == "" {
+		return created
 	}
 	both := *c
 	both.ContractID = string(e.Names.IDs.AppendContractID(nil, uint64(created.Num)))
@@ -267,10 +245,10 @@ func (e *Execution) execute(c *Command) (model.Value, error) {
 }
 
 // templateNamed finds a template by its id, or else an interface.
-func (e *Execution) templateNamed(id string) (*model.Template, model.InterfaceName, error) {
+func (e *Execution) templateNamed(id string) (*model.Template, model.InterfaceName) {
 	pkg, entity, ok := strings.Cut(id, ":")
 	if !ok || strings.Count(entity, ":") != 1 {
-		return nil, model.NoInterface, Refuse(CodeInvalidArgument, "%.255q is not PACKAGE:MODULE:ENTITY", id)
+		panic(Refuse(CodeInvalidArgument, "%.255q is not PACKAGE:MODULE:ENTITY", id))
 	}
 	name, byName := strings.CutPrefix(pkg, "#")
 	known := false
@@ -279,106 +257,81 @@ func (e *Execution) templateNamed(id string) (*model.Template, model.InterfaceNa
 			return id[:model.PackageIDLength] == pkg
 		})
 		if known = known || same; same && t.Name == entity {
-			return t, model.NoInterface, nil
+			return t, model.NoInterface
 		}
 	}
 	for i, own := range model.InterfaceNames {
 		same := byName && own[0] == name || !byName && strings.HasPrefix(e.Names.Interfaces[i], pkg+":")
 		if known = known || same; same && own[1] == entity {
-			return nil, model.InterfaceName(i), nil
+			return nil, model.InterfaceName(i)
 		}
 	}
 	if byName && !known {
-		return nil, model.NoInterface, Refuse(CodePackageNotFound, "The package name %.255s is unknown", name)
+		panic(Refuse(CodePackageNotFound, "The package name %.255s is unknown", name))
 	}
 	r := Refuse(CodeTemplateNotFound, "Templates or interfaces not found: %.255s", id)
 	r.Resources = [][2]string{{"TEMPLATE_ID", id}}
-	return nil, model.NoInterface, r
+	panic(r)
 }
 
-func (e *Execution) executeCreate(t *model.Template, raw json.RawMessage) (model.Value, error) {
+func (e *Execution) executeCreate(t *model.Template, raw json.RawMessage) model.Value {
 	typ, read := values.Default().Template(t.Pkg.Name, t.Name), e.choices.creations[t]
-	if typ == nil || read == nil {
-		return model.Value{}, broken("contracts of %s are not created by commands here", t.Name)
-	}
-	v, err := e.reader.read(e.Tx.Arena(), "createArguments", typ, raw)
-	if err != nil {
-		return model.Value{}, err
-	}
-	p, err := read(e, model.Argument{V: &v})
-	if err != nil {
-		return model.Value{}, err
-	}
-	c, err := e.add(t, p)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return model.ContractID(c.Number), nil
+	require(typ != nil && read != nil, "contracts of %s are not created by commands here", t.Name)
+	v := e.reader.read(e.Tx.Arena(), "createArguments", typ, raw)
+	return model.ContractID(e.add(t, read(e, model.Argument{V: &v})).Number)
 }
 
 // add creates a contract, for which its signatories must have given their authority.
-func (e *Execution) add(t *model.Template, p model.Payload) (*model.Contract, error) {
+func (e *Execution) add(t *model.Template, p model.Payload) *model.Contract {
 	signatories, _ := p.Stakeholders(nil, nil)
-	if err := e.authorized(signatories, "creating a "+t.Entity()); err != nil {
-		return nil, err
-	}
+	e.authorized(signatories, "creating a "+t.Entity())
 	if s, ok := p.(interface{ IsPrivate() bool }); t.Private || ok && s.IsPrivate() {
-		return e.Tx.AddPrivate(t, p), nil
+		return e.Tx.AddPrivate(t, p)
 	}
-	return e.Tx.Create(t, p), nil
+	return e.Tx.Create(t, p)
 }
 
 // addTo is add for a choice whose result is a record of the contract's id alone.
-func (e *Execution) addTo(s *model.Shape, t *model.Template, p model.Payload) (model.Value, error) {
-	c, err := e.add(t, p)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(s, model.ContractID(c.Number)), nil
+func (e *Execution) addTo(s *model.Shape, t *model.Template, p model.Payload) model.Value {
+	return e.Tx.Arena().Record(s, model.ContractID(e.add(t, p).Number))
 }
 
 // authorized checks that all of some parties have given their authority.
-func (e *Execution) authorized(needed []model.Party, what string) error {
+func (e *Execution) authorized(needed []model.Party, what string) {
 	for _, p := range needed {
 		if !slices.Contains(e.authority, p) {
-			return Refuse(codeAuthorization, "%s requires authorization from %s, which is missing", what, e.Names.Name(p)).
-				with("error_id", "missing-authorization").with("missing_party", e.Names.Name(p))
+			panic(Refuse(codeAuthorization, "%s requires authorization from %s, which is missing", what, e.Names.Name(p)).
+				with("error_id", "missing-authorization").with("missing_party", e.Names.Name(p)))
 		}
 	}
-	return nil
 }
 
-func (e *Execution) executeExercise(c *Command, t *model.Template, iface model.InterfaceName) (model.Value, error) {
+func (e *Execution) executeExercise(c *Command, t *model.Template, iface model.InterfaceName) model.Value {
 	n, ok := e.Names.IDs.ContractNumber(c.ContractID)
 	if !ok {
-		return model.Value{}, contractNotFound(c.ContractID)
+		panic(contractNotFound(c.ContractID))
 	}
-	target, err := e.fetch(n)
+	target := e.fetch(n)
 	switch {
-	case err != nil:
-		return model.Value{}, err
 	case c.Choice == "":
-		return model.Value{}, Refuse(CodeMissingField, "The submitted command is missing a mandatory field: choice")
+		panic(Refuse(CodeMissingField, "The submitted command is missing a mandatory field: choice"))
 	case t != nil && target.Template != t:
-		return model.Value{}, Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s", c.ContractID, target.Template.Name, t.Name)
+		panic(Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s", c.ContractID, target.Template.Name, t.Name))
 	}
 	rule, iface := e.ruleOf(target.Template, c.Choice, iface)
 	if rule == nil {
-		return model.Value{}, Refuse(CodePreprocessing, "contract %s of %s has no choice %.100s that commands can exercise",
-			c.ContractID, target.Template.Name, c.Choice)
+		panic(Refuse(CodePreprocessing, "contract %s of %s has no choice %.100s that commands can exercise",
+			c.ContractID, target.Template.Name, c.Choice))
 	}
 	typ := choiceArgument(target.Template, iface, c.Choice)
 	if typ == nil {
-		return model.Value{}, Refuse(CodePreprocessing, "the argument of %.100s is not known", c.Choice)
+		panic(Refuse(CodePreprocessing, "the argument of %.100s is not known", c.Choice))
 	}
 	raw := c.Argument
 	if raw == nil {
 		raw = json.RawMessage(`{}`)
 	}
-	v, err := e.reader.read(e.Tx.Arena(), "choiceArgument", typ, raw)
-	if err != nil {
-		return model.Value{}, err
-	}
+	v := e.reader.read(e.Tx.Arena(), "choiceArgument", typ, raw)
 	return e.exerciseRule(rule, target, c.Choice, iface, v)
 }
 
@@ -403,20 +356,16 @@ func (e *Execution) ruleOf(t *model.Template, choice string, iface model.Interfa
 }
 
 // perform exercises a choice that is part of another.
-func (e *Execution) perform(c *model.Contract, choice string, arg model.Value) (model.Value, error) {
+func (e *Execution) perform(c *model.Contract, choice string, arg model.Value) model.Value {
 	r, iface := e.ruleOf(c.Template, choice, model.NoInterface)
-	if r == nil {
-		return model.Value{}, broken("contract of %s has no choice %s", c.Template.Name, choice)
-	}
+	require(r != nil, "contract of %s has no choice %s", c.Template.Name, choice)
 	return e.exerciseRule(r, c, choice, iface, arg)
 }
 
-func (e *Execution) exerciseRule(r *rule, c *model.Contract, choice string, iface model.InterfaceName, v model.Value) (model.Value, error) {
+func (e *Execution) exerciseRule(r *rule, c *model.Contract, choice string, iface model.InterfaceName, v model.Value) model.Value {
 	arg := model.Argument{V: &v}
 	controllers := r.controllers(e, c, arg)
-	if err := e.authorized(controllers, "exercising "+choice); err != nil {
-		return model.Value{}, err
-	}
+	e.authorized(controllers, "exercising "+choice)
 	outer := e.authority
 	signatories, _ := c.Payload.Stakeholders(nil, nil)
 	e.authority = append(signatories, controllers...)
@@ -430,34 +379,31 @@ func (e *Execution) exerciseRule(r *rule, c *model.Contract, choice string, ifac
 	if iface != model.NoInterface {
 		e.Tx.Through(at, iface)
 	}
-	result, err := r.run(e, c, arg)
-	if err != nil {
-		return model.Value{}, err
-	}
+	result := r.run(e, c, arg)
 	e.Tx.Finish(at, result)
-	return result, nil
+	return result
 }
 
 // fetch returns an active contract that the submitters may use.
-func (e *Execution) fetch(n uint64) (*model.Contract, error) {
+func (e *Execution) fetch(n uint64) *model.Contract {
 	c := e.Tx.ByNumber[n]
 	if c == nil || !e.visible(c) {
-		return nil, contractNotFound(string(e.Names.IDs.AppendContractID(nil, n)))
+		panic(contractNotFound(string(e.Names.IDs.AppendContractID(nil, n))))
 	}
 	if c.Entry != uint32(e.Tx.Current.Number) && !slices.Contains(e.Used, n) {
 		e.Used = append(e.Used, n)
 	}
-	return c, nil
+	return c
 }
 
 // fetchOf is fetch for a contract of a template.
-func (e *Execution) fetchOf(t *model.Template, n uint64) (*model.Contract, error) {
-	c, err := e.fetch(n)
-	if err == nil && c.Template != t {
-		err = Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s",
-			e.Names.IDs.AppendContractID(nil, n), c.Template.Name, t.Name)
+func (e *Execution) fetchOf(t *model.Template, n uint64) *model.Contract {
+	c := e.fetch(n)
+	if c.Template != t {
+		panic(Refuse(CodeInvalidArgument, "contract %s is of template %s, not %s",
+			e.Names.IDs.AppendContractID(nil, n), c.Template.Name, t.Name))
 	}
-	return c, err
+	return c
 }
 
 // visible reports whether the submitters see a contract: as stakeholders, because it is
@@ -480,7 +426,7 @@ func (e *Execution) Now() int64 { return e.Clock.EffectiveAt }
 
 // at has amounts priced by a round until the returned function is called.
 func (e *Execution) at(r *model.Round) func() {
-	outer := e.rounds.Priced
-	e.rounds.Priced = r
-	return func() { e.rounds.Priced = outer }
+	outer := e.Rounds.Priced
+	e.Rounds.Priced = r
+	return func() { e.Rounds.Priced = outer }
 }

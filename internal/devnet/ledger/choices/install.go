@@ -17,12 +17,11 @@ var (
 // addInstallChoices are the choices of a user's wallet. Its validator exercises them, or the
 // user itself.
 func addInstallChoices(all *choices) {
-	all.creations[model.WalletInstallTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
+	all.creations[model.WalletInstallTemplate] = func(e *Execution, a model.Argument) model.Payload {
 		p := model.WalletInstall{Validator: a.Party("validatorParty"), User: a.Party("endUserParty"), Name: a.Text("endUserName")}
-		if p.Name == "" || len(p.Name) > maxTextLength {
-			return nil, broken("endUserName has %d bytes, not 1 to %d", len(p.Name), maxTextLength)
-		}
-		return p, e.isDSO(a.Party("dsoParty"))
+		require(p.Name != "" && len(p.Name) <= maxTextLength, "endUserName has %d bytes, not 1 to %d", len(p.Name), maxTextLength)
+		e.isDSO(a.Party("dsoParty"))
+		return p
 	}
 	for choice, run := range map[string]runOf{
 		"ExecuteBatch":                             executeBatch,
@@ -66,11 +65,8 @@ func byWallet(e *Execution, c *model.Contract, _ model.Argument) []model.Party {
 // forwarded exercises a choice on the contract of a field, for the user of the wallet. The
 // choice has the same other fields, or the user as actor.
 func forwarded(label, choice string) runOf {
-	return func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-		target, err := e.fetch(arg.Contract(label))
-		if err != nil {
-			return model.Value{}, err
-		}
+	return func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+		target := e.fetch(arg.Contract(label))
 		a := e.Tx.Arena()
 		forward := a.Record(model.EmptyRecordShape)
 		switch {
@@ -85,42 +81,24 @@ func forwarded(label, choice string) runOf {
 
 // delegated exercises a choice on the contract of one field with the argument of another.
 func delegated(label, argLabel, choice string) runOf {
-	return func(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
-		target, err := e.fetch(arg.Contract(label))
-		if err != nil {
-			return model.Value{}, err
-		}
-		return e.perform(target, choice, *arg.At(argLabel))
+	return func(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
+		return e.perform(e.fetch(arg.Contract(label)), choice, *arg.At(argLabel))
 	}
 }
 
-func createOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-	p, err := offerOf(e, c.Payload.(model.WalletInstall).User, arg)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.addTo(createOfferShape, model.TransferOfferTemplate, p)
+func createOffer(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+	return e.addTo(createOfferShape, model.TransferOfferTemplate, offerOf(e, c.Payload.(model.WalletInstall).User, arg))
 }
 
-func createRequest(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-	p, err := requestOf(e, c.Payload.(model.WalletInstall).User, arg)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.addTo(createRequestShape, model.TrafficRequestTemplate, p)
+func createRequest(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+	return e.addTo(createRequestShape, model.TrafficRequestTemplate, requestOf(e, c.Payload.(model.WalletInstall).User, arg))
 }
 
-func grantFeatured(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-	rules, err := e.fetchOf(model.AmuletRulesTemplate, arg.Contract("amuletRulesCid"))
-	if err != nil {
-		return model.Value{}, err
-	}
+func grantFeatured(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+	rules := e.fetchOf(model.AmuletRulesTemplate, arg.Contract("amuletRulesCid"))
 	a := e.Tx.Arena()
-	result, err := e.perform(rules, "AmuletRules_DevNet_FeatureApp", a.Record(sim.FeatureShape, model.PartyValue(c.Payload.(model.WalletInstall).User)))
-	if err != nil {
-		return model.Value{}, err
-	}
-	return a.Record(featuredGrantedShape, result.Elems[0]), nil
+	result := e.perform(rules, "AmuletRules_DevNet_FeatureApp", a.Record(sim.FeatureShape, model.PartyValue(c.Payload.(model.WalletInstall).User)))
+	return a.Record(featuredGrantedShape, result.Elems[0])
 }
 
 // coinBatch is a batch of operations in execution: the change of each is an input of the next.
@@ -134,40 +112,34 @@ type coinBatch struct {
 
 // executeBatch executes operations one after the other. One that fails for want of funds, or
 // for another reason that a transfer is invalid, is undone and the next one goes on.
-func executeBatch(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-	ctx, err := paymentContextOf(e, arg.Record("context"))
-	if err != nil {
-		return model.Value{}, err
-	}
+func executeBatch(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+	ctx := paymentContextOf(e, arg.Record("context"))
 	b := &coinBatch{e: e, wallet: c.Payload.(model.WalletInstall), payment: *arg.At("context"), context: ctx, inputs: arg.List("inputs")}
 	operations := arg.List("operations")
 	outcomes := make([]model.Value, len(operations))
 	defer e.at(ctx.round)()
 	for i := range operations {
-		if outcomes[i], err = b.attempt(&operations[i]); err != nil {
-			return model.Value{}, err
-		}
+		outcomes[i] = b.attempt(&operations[i])
 	}
 	a := e.Tx.Arena()
-	return a.Record(batchDoneShape, model.Text(b.wallet.Name), a.List(outcomes...), a.Some(model.PartyValue(b.wallet.User))), nil
+	return a.Record(batchDoneShape, model.Text(b.wallet.Name), a.List(outcomes...), a.Some(model.PartyValue(b.wallet.User)))
 }
 
 // attempt executes an operation and returns its outcome.
-func (b *coinBatch) attempt(v *model.Value) (model.Value, error) {
+func (b *coinBatch) attempt(v *model.Value) (outcome model.Value) {
 	start, inputs := b.e.savepoint(), b.inputs
-	outcome, err := b.operate(v.Text, v.Elems[0])
-	var invalid *invalidTransfer
-	if asInvalid(err, &invalid) {
+	refusal := attemptTransfer(func() { outcome = b.operate(v.Text, v.Elems[0]) })
+	if refusal != nil {
 		b.e.rollback(start)
 		b.inputs = inputs
-		return b.e.Tx.Arena().Variant("COO_Error", invalid.reason(b.e.Tx.Arena())), nil
+		return b.e.Tx.Arena().Variant("COO_Error", refusal.invalid(b.e.Tx.Arena()))
 	}
-	return outcome, err
+	return outcome
 }
 
 // operate executes an operation of some constructor.
-func (b *coinBatch) operate(tag string, content model.Value) (model.Value, error) {
-	run := map[string]func(model.Value) (model.Value, error){
+func (b *coinBatch) operate(tag string, content model.Value) model.Value {
+	run := map[string]func(model.Value) model.Value{
 		"CO_AppPayment":                              b.payApp,
 		"CO_CompleteAcceptedTransfer":                b.completeTransfer,
 		"CO_MergeTransferInputs":                     b.mergeInputs,
@@ -181,9 +153,7 @@ func (b *coinBatch) operate(tag string, content model.Value) (model.Value, error
 		"CO_RenewTransferPreapproval":                b.renewPreapproval,
 		"CO_TransferPreapprovalSend":                 b.sendToPreapproval,
 	}[tag]
-	if run == nil {
-		return model.Value{}, broken("operation %s is not executed here", tag)
-	}
+	require(run != nil, "operation %s is not executed here", tag)
 	return run(content)
 }
 
@@ -191,16 +161,9 @@ func (b *coinBatch) inputsValue() model.Value {
 	return model.Value{Kind: model.KindList, Elems: b.inputs}
 }
 
-// spent puts the change of an operation in the place of the inputs that it used.
-func (b *coinBatch) spent(change *model.Contract) {
-	b.inputs = nil
-	if change != nil {
-		b.inputs = []model.Value{b.e.Tx.Arena().Variant("InputAmulet", model.ContractID(change.Number))}
-	}
-}
-
-// spentResult is spent for a choice whose result has the change as an optional field.
-func (b *coinBatch) spentResult(change *model.Value) {
+// spent puts the change of an operation, its contract id or nil, in the place of the inputs
+// that it used.
+func (b *coinBatch) spent(change *model.Value) {
 	b.inputs = nil
 	if change != nil {
 		b.inputs = []model.Value{b.e.Tx.Arena().Variant("InputAmulet", *change)}
@@ -208,13 +171,9 @@ func (b *coinBatch) spentResult(change *model.Value) {
 }
 
 // exercise exercises a choice on a contract of a template and returns its result.
-func (b *coinBatch) exercise(t *model.Template, id uint64, choice string, arg model.Value) (model.Argument, error) {
-	c, err := b.e.fetchOf(t, id)
-	if err != nil {
-		return model.Argument{}, err
-	}
-	result, err := b.e.perform(c, choice, arg)
-	return model.Argument{V: &result}, err
+func (b *coinBatch) exercise(t *model.Template, id uint64, choice string, arg model.Value) model.Argument {
+	result := b.e.perform(b.e.fetchOf(t, id), choice, arg)
+	return model.Argument{V: &result}
 }
 
 // payArg is the argument of choices by which the wallet pays with its inputs; s has the fields
@@ -223,66 +182,47 @@ func (b *coinBatch) payArg(s *model.Shape) model.Value {
 	return b.e.Tx.Arena().Record(s, b.inputsValue(), b.payment, model.PartyValue(b.wallet.Validator))
 }
 
-func (b *coinBatch) completeTransfer(v model.Value) (model.Value, error) {
-	done, err := b.exercise(model.AcceptedOfferTemplate, uint64(v.Num), "AcceptedTransferOffer_Complete", b.payArg(completeOfferShape))
-	if err != nil {
-		return model.Value{}, err
-	}
-	b.spentResult(done.Given("senderChangeAmulet"))
+func (b *coinBatch) completeTransfer(v model.Value) model.Value {
+	done := b.exercise(model.AcceptedOfferTemplate, uint64(v.Num), "AcceptedTransferOffer_Complete", b.payArg(completeOfferShape))
+	b.spent(done.Given("senderChangeAmulet"))
 	a := b.e.Tx.Arena()
-	return a.Variant("COO_CompleteAcceptedTransfer", a.Record(model.TupleShape, *done.At("transferResult"), *done.At("trackingInfo"))), nil
+	return a.Variant("COO_CompleteAcceptedTransfer", a.Record(model.TupleShape, *done.At("transferResult"), *done.At("trackingInfo")))
 }
 
-func (b *coinBatch) mergeInputs(model.Value) (model.Value, error) {
-	s, _, err := transferBy(b.e, order{sender: b.wallet.User, provider: b.wallet.Validator, inputs: b.inputs, context: b.context})
-	if err != nil {
-		return model.Value{}, err
-	}
-	b.spent(s.Change)
-	return b.e.Tx.Arena().Variant("COO_MergeTransferInputs", b.e.payments.ChangeID(s)), nil
+func (b *coinBatch) mergeInputs(model.Value) model.Value {
+	_, result := transferBy(b.e, order{sender: b.wallet.User, provider: b.wallet.Validator, inputs: b.inputs, context: b.context})
+	done := model.Argument{V: &result}
+	b.spent(done.Given("senderChangeAmulet"))
+	return b.e.Tx.Arena().Variant("COO_MergeTransferInputs", *done.At("senderChangeAmulet"))
 }
 
 // topUp buys traffic for the wallet's own use. On a development network the coins for it
 // are tapped, and the inputs stay as they are.
-func (b *coinBatch) topUp(v model.Value) (model.Value, error) {
+func (b *coinBatch) topUp(v model.Value) model.Value {
 	arg := model.Argument{V: &v}
 	p := purchase{buyer: b.wallet.User, context: b.context, member: arg.Text("memberId"), synchronizer: arg.Text("synchronizerId"),
 		migration: arg.Int64("migrationId"), bytes: arg.Int64("trafficAmount")}
-	if err := checkPurchase(b.e, p); err != nil {
-		return model.Value{}, err
-	}
-	if err := b.replaceTopUp(p, arg); err != nil {
-		return model.Value{}, err
-	}
-	c, err := tapFor(b.e, p.buyer, trafficCost(b.e, p.bytes)+2*b.e.payments.OutputFee())
-	if err != nil {
-		return model.Value{}, err
-	}
+	checkPurchase(b.e, p)
+	b.replaceTopUp(p, arg)
+	c := b.tapped(b.e.Validators.TrafficCost(p.bytes) + 2*b.e.Payments.OutputFee())
 	p.inputs = []model.Value{b.e.Tx.Arena().Variant("InputAmulet", model.ContractID(c.Number))}
-	got, err := buyTrafficBy(b.e, p)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return b.e.Tx.Arena().Variant("COO_BuyMemberTraffic", model.ContractID(got.traffic.Number)), nil
+	got := buyTrafficBy(b.e, p)
+	return b.e.Tx.Arena().Variant("COO_BuyMemberTraffic", model.ContractID(got.traffic.Number))
 }
 
 // replaceTopUp remembers a purchase, unless the last one was too short a time ago.
-func (b *coinBatch) replaceTopUp(p purchase, arg model.Argument) error {
+func (b *coinBatch) replaceTopUp(p purchase, arg model.Argument) {
 	if state := arg.Given("topupStateCid"); state != nil {
-		c, err := b.e.fetchOf(model.TopUpStateTemplate, uint64(state.Num))
-		if err != nil {
-			return err
-		}
+		c := b.e.fetchOf(model.TopUpStateTemplate, uint64(state.Num))
 		old := c.Payload.(model.TopUpState)
 		if next := old.PurchasedAt + arg.RelTime("minTopupInterval"); next > b.e.Now() {
-			return &invalidTransfer{broken("traffic may be bought again at %s only", microsText(next)), otherReason(
-				"the last top-up was less than the minimum interval ago")}
+			panic(broken("traffic may be bought again at %s only", microsText(next)).asInvalid(
+				otherReason("the last top-up was less than the minimum interval ago")))
 		}
 		b.e.Tx.Archive(c)
 	}
-	_, err := b.e.add(model.TopUpStateTemplate, model.TopUpState{Validator: b.wallet.User, Member: p.member, Synchronizer: p.synchronizer,
+	b.e.add(model.TopUpStateTemplate, model.TopUpState{Validator: b.wallet.User, Member: p.member, Synchronizer: p.synchronizer,
 		Migration: p.migration, PurchasedAt: b.e.Now()})
-	return err
 }
 
 // otherReason is a reason for an invalid transfer that has no constructor of its own.
@@ -292,101 +232,82 @@ func otherReason(description string) func(a *model.Arena) model.Value {
 	}
 }
 
-func (b *coinBatch) completeRequest(v model.Value) (model.Value, error) {
-	done, err := b.exercise(model.TrafficRequestTemplate, (model.Argument{V: &v}).Contract("trafficRequestCid"),
+func (b *coinBatch) completeRequest(v model.Value) model.Value {
+	done := b.exercise(model.TrafficRequestTemplate, (model.Argument{V: &v}).Contract("trafficRequestCid"),
 		"BuyTrafficRequest_Complete", b.payArg(sim.AcceptPaymentShape))
-	if err != nil {
-		return model.Value{}, err
-	}
-	b.spentResult(done.Given("senderChangeAmulet"))
+	b.spent(done.Given("senderChangeAmulet"))
 	a := b.e.Tx.Arena()
-	return a.Variant("COO_CompleteBuyTrafficRequest", a.Record(model.TupleShape, *done.At("purchasedTraffic"), *done.At("trackingInfo"))), nil
+	return a.Variant("COO_CompleteBuyTrafficRequest", a.Record(model.TupleShape, *done.At("purchasedTraffic"), *done.At("trackingInfo")))
 }
 
-func (b *coinBatch) tap(v model.Value) (model.Value, error) {
-	c, err := tapFor(b.e, b.wallet.User, (model.Argument{V: &v}).Numeric("tapAmount"))
-	if err != nil {
-		return model.Value{}, err
-	}
+// tapped gives the user a new coin.
+func (b *coinBatch) tapped(amount model.Decimal) *model.Contract {
+	checkTap(amount)
+	return b.e.Payments.Tap(b.wallet.User, amount)
+}
+
+func (b *coinBatch) tap(v model.Value) model.Value {
+	c := b.tapped((model.Argument{V: &v}).Numeric("tapAmount"))
 	b.inputs = append(slices.Clone(b.inputs), b.e.Tx.Arena().Variant("InputAmulet", model.ContractID(c.Number)))
-	return b.e.Tx.Arena().Variant("COO_Tap", model.ContractID(c.Number)), nil
+	return b.e.Tx.Arena().Variant("COO_Tap", model.ContractID(c.Number))
 }
 
-func (b *coinBatch) firstPayment(v model.Value) (model.Value, error) {
+func (b *coinBatch) firstPayment(v model.Value) model.Value {
 	return b.payName(v, model.SubscriptionRequestTemplate, "SubscriptionRequest_AcceptAndMakePayment", "COO_SubscriptionInitialPayment")
 }
 
-func (b *coinBatch) nextPayment(v model.Value) (model.Value, error) {
+func (b *coinBatch) nextPayment(v model.Value) model.Value {
 	return b.payName(v, model.SubscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", "COO_SubscriptionPayment")
 }
 
-func (b *coinBatch) payApp(v model.Value) (model.Value, error) {
-	done, err := b.exercise(model.PaymentRequestTemplate, uint64(v.Num), "AppPaymentRequest_Accept", b.payArg(sim.AcceptPaymentShape))
-	if err != nil {
-		return model.Value{}, err
-	}
-	b.spentResult(done.Given("senderChangeAmulet"))
-	return b.e.Tx.Arena().Variant("COO_AcceptedAppPayment", *done.At("acceptedPayment")), nil
+func (b *coinBatch) payApp(v model.Value) model.Value {
+	done := b.exercise(model.PaymentRequestTemplate, uint64(v.Num), "AppPaymentRequest_Accept", b.payArg(sim.AcceptPaymentShape))
+	b.spent(done.Given("senderChangeAmulet"))
+	return b.e.Tx.Arena().Variant("COO_AcceptedAppPayment", *done.At("acceptedPayment"))
 }
 
-func (b *coinBatch) payName(v model.Value, t *model.Template, choice, outcome string) (model.Value, error) {
-	done, err := b.exercise(t, uint64(v.Num), choice, b.payArg(sim.AcceptPaymentShape))
-	if err != nil {
-		return model.Value{}, err
-	}
-	b.spentResult(done.Given("senderChange"))
-	return b.e.Tx.Arena().Variant(outcome, *done.At("subscriptionPayment")), nil
+func (b *coinBatch) payName(v model.Value, t *model.Template, choice, outcome string) model.Value {
+	done := b.exercise(t, uint64(v.Num), choice, b.payArg(sim.AcceptPaymentShape))
+	b.spent(done.Given("senderChange"))
+	return b.e.Tx.Arena().Variant(outcome, *done.At("subscriptionPayment"))
 }
 
-func (b *coinBatch) proposeSetup(v model.Value) (model.Value, error) {
+func (b *coinBatch) proposeSetup(v model.Value) model.Value {
 	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
-	result, err := b.e.perform(b.e.Rules.Amulet, "AmuletRules_CreateExternalPartySetupProposal", a.Record(setupArgShape,
+	result := b.e.perform(b.e.Rules.Amulet, "AmuletRules_CreateExternalPartySetupProposal", a.Record(setupArgShape,
 		b.payment, b.inputsValue(), *arg.At("externalParty"), model.PartyValue(b.wallet.User), *arg.At("preapprovalExpiresAt"), b.e.Tx.ExpectedDSO()))
-	if err != nil {
-		return model.Value{}, err
-	}
 	done := model.Argument{V: &result}
-	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
-	return a.Variant("COO_CreateExternalPartySetupProposal", *done.At("proposalCid")), nil
+	b.spent(done.Record("transferResult").Given("senderChangeAmulet"))
+	return a.Variant("COO_CreateExternalPartySetupProposal", *done.At("proposalCid"))
 }
 
-func (b *coinBatch) acceptProposal(v model.Value) (model.Value, error) {
+func (b *coinBatch) acceptProposal(v model.Value) model.Value {
 	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
-	done, err := b.exercise(model.PreapprovalProposalTemplate, arg.Contract("preapprovalProposalCid"), "TransferPreapprovalProposal_Accept",
+	done := b.exercise(model.PreapprovalProposalTemplate, arg.Contract("preapprovalProposalCid"), "TransferPreapprovalProposal_Accept",
 		a.Record(acceptApprovalShape, b.payment, b.inputsValue(), *arg.At("expiresAt")))
-	return b.preapproved("COO_AcceptTransferPreapprovalProposal", done, err)
+	return b.preapproved("COO_AcceptTransferPreapprovalProposal", done)
 }
 
 // preapproved is the outcome of an operation that paid for a preapproval.
-func (b *coinBatch) preapproved(outcome string, done model.Argument, err error) (model.Value, error) {
-	if err != nil {
-		return model.Value{}, err
-	}
-	b.spentResult(done.Record("transferResult").Given("senderChangeAmulet"))
-	return b.e.Tx.Arena().Variant(outcome, *done.At("transferPreapprovalCid")), nil
+func (b *coinBatch) preapproved(outcome string, done model.Argument) model.Value {
+	b.spent(done.Record("transferResult").Given("senderChangeAmulet"))
+	return b.e.Tx.Arena().Variant(outcome, *done.At("transferPreapprovalCid"))
 }
 
-func (b *coinBatch) renewPreapproval(v model.Value) (model.Value, error) {
+func (b *coinBatch) renewPreapproval(v model.Value) model.Value {
 	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
-	done, err := b.exercise(model.PreapprovalTemplate, arg.Contract("previousApprovalCid"), "TransferPreapproval_Renew",
+	done := b.exercise(model.PreapprovalTemplate, arg.Contract("previousApprovalCid"), "TransferPreapproval_Renew",
 		a.Record(sim.RenewShape, b.payment, b.inputsValue(), *arg.At("newExpiresAt")))
-	return b.preapproved("COO_RenewTransferPreapproval", done, err)
+	return b.preapproved("COO_RenewTransferPreapproval", done)
 }
 
-func (b *coinBatch) sendToPreapproval(v model.Value) (model.Value, error) {
+func (b *coinBatch) sendToPreapproval(v model.Value) model.Value {
 	arg, a := model.Argument{V: &v}, b.e.Tx.Arena()
-	c, err := b.e.fetchOf(model.PreapprovalTemplate, arg.Contract("transferPreapprovalCid"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	result, err := b.e.perform(c, "TransferPreapproval_Send", a.Record(sim.SendShape, b.paymentFor(arg.Given("providerFeaturedAppRightCid")),
-		b.inputsValue(), *arg.At("amount"), model.PartyValue(b.wallet.User), model.OptionalText(a, arg.OptionalText("description"))))
-	if err != nil {
-		return model.Value{}, err
-	}
-	change := (model.Argument{V: &result}).Record("result").Given("senderChangeAmulet")
-	b.spentResult(change)
-	return a.Variant("COO_TransferPreapprovalSend", model.Optional(a, change != nil, orUnit(change))), nil
+	done := b.exercise(model.PreapprovalTemplate, arg.Contract("transferPreapprovalCid"), "TransferPreapproval_Send",
+		a.Record(sim.SendShape, b.paymentFor(arg.Given("providerFeaturedAppRightCid")), b.inputsValue(), *arg.At("amount"),
+			model.PartyValue(b.wallet.User), model.OptionalText(a, arg.OptionalText("description"))))
+	b.spent(done.Record("result").Given("senderChangeAmulet"))
+	return a.Variant("COO_TransferPreapprovalSend", *done.Record("result").At("senderChangeAmulet"))
 }
 
 // paymentFor is the context with the featured app right of the provider of a preapproval, or

@@ -6,7 +6,7 @@ import (
 )
 
 func addOfferChoices(all *choices) {
-	all.creations[model.TransferOfferTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
+	all.creations[model.TransferOfferTemplate] = func(e *Execution, a model.Argument) model.Payload {
 		return offerOf(e, a.Party("sender"), a)
 	}
 	sender := byPayload(func(p model.TransferOffer) []model.Party { return []model.Party{p.Sender} })
@@ -33,23 +33,15 @@ var (
 )
 
 // offerOf reads an offer that a sender makes. It must not have expired.
-func offerOf(e *Execution, sender model.Party, a model.Argument) (model.TransferOffer, error) {
-	amount := a.Record("amount")
-	p := model.TransferOffer{Sender: sender, Receiver: a.Party("receiver"), Amount: amount.Numeric("amount"),
-		InUSD: amount.Text("unit") == "USDUnit", Description: a.Text("description"), ExpiresAt: a.Time("expiresAt"),
+func offerOf(e *Execution, sender model.Party, a model.Argument) model.TransferOffer {
+	p := model.TransferOffer{Sender: sender, Receiver: a.Party("receiver"), Description: a.Text("description"), ExpiresAt: a.Time("expiresAt"),
 		Number: e.Tx.Current.Number, Tracked: a.Text("trackingId")}
-	switch {
-	case amount.Text("unit") == "ExtUnit":
-		return p, broken("amounts are in coins or in USD")
-	case p.Tracked == "":
-		return p, broken("trackingId is empty")
-	case len(p.Description) > maxTextLength || len(p.Tracked) > maxTextLength:
-		return p, broken("a text is longer than %d bytes", maxTextLength)
-	}
-	if err := e.positive("amount", p.Amount); err != nil {
-		return p, err
-	}
-	return p, e.later("expiry of the offer at", p.ExpiresAt)
+	p.Amount, p.InUSD = paymentAmount(a.Record("amount"))
+	require(p.Tracked != "", "trackingId is empty")
+	require(len(p.Description) <= maxTextLength && len(p.Tracked) <= maxTextLength, "a text is longer than %d bytes", maxTextLength)
+	positive("amount", p.Amount)
+	e.later("expiry of the offer at", p.ExpiresAt)
+	return p
 }
 
 // maxTextLength bounds descriptions and tracking ids.
@@ -64,77 +56,62 @@ func TrackedOffer(c *model.Contract) model.TransferOffer {
 }
 
 // offerTracked is for choices that only end an offer.
-func offerTracked(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+func offerTracked(e *Execution, c *model.Contract, _ model.Argument) model.Value {
 	a := e.Tx.Arena()
-	return a.Record(sim.OfferTrackedShape, TrackedOffer(c).Tracking(a)), nil
+	return a.Record(sim.OfferTrackedShape, TrackedOffer(c).Tracking(a))
 }
 
-func acceptOffer(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+func acceptOffer(e *Execution, c *model.Contract, _ model.Argument) model.Value {
 	p := c.Payload.(model.TransferOffer)
-	if err := e.later("expiry of the offer at", p.ExpiresAt); err != nil {
-		return model.Value{}, err
-	}
+	e.later("expiry of the offer at", p.ExpiresAt)
 	return e.addTo(sim.OfferAcceptDoneShape, model.AcceptedOfferTemplate, model.AcceptedOffer{TransferOffer: p})
 }
 
-func expireOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func expireOffer(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := TrackedOffer(c)
-	if actor := arg.Party("actor"); actor != p.Sender && actor != p.Receiver {
-		return model.Value{}, broken("%s is no party to the offer", e.Names.Name(actor))
-	}
-	if p.ExpiresAt > e.Now() {
-		return model.Value{}, broken("the offer expires at %s only", microsText(p.ExpiresAt))
-	}
+	actor := arg.Party("actor")
+	require(actor == p.Sender || actor == p.Receiver, "%s is no party to the offer", e.Names.Name(actor))
+	require(p.ExpiresAt <= e.Now(), "the offer expires at %s only", microsText(p.ExpiresAt))
 	return offerTracked(e, c, arg)
 }
 
 // completeOffer pays what the receiver has accepted.
-func completeOffer(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func completeOffer(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.AcceptedOffer)
-	if err := e.later("expiry of the accepted offer at", p.ExpiresAt); err != nil {
-		return model.Value{}, err
-	}
-	ctx, err := paymentContextOf(e, arg.Record("transferContext"))
-	if err != nil {
-		return model.Value{}, err
-	}
+	e.later("expiry of the accepted offer at", p.ExpiresAt)
+	ctx := paymentContextOf(e, arg.Record("transferContext"))
 	amount := p.Amount
 	if p.InUSD {
 		amount = amount.Over(ctx.round.Price)
 	}
-	s, result, err := transferBy(e, order{sender: p.Sender, provider: arg.Party("walletProvider"), inputs: arg.List("inputs"),
+	s, result := transferBy(e, order{sender: p.Sender, provider: arg.Party("walletProvider"), inputs: arg.List("inputs"),
 		context: ctx, outputs: []sim.Output{{Receiver: p.Receiver, Amount: amount}}})
-	if err != nil {
-		return model.Value{}, err
-	}
 	a := e.Tx.Arena()
-	return a.Record(offerCompletedShape, result, p.Tracking(a), e.payments.ChangeID(s)), nil
+	return a.Record(offerCompletedShape, result, p.Tracking(a), e.Payments.ChangeID(s))
 }
 
 func addRequestChoices(all *choices) {
 	user := byPayload(func(p model.TrafficRequest) []model.Party { return []model.Party{p.User} })
-	all.creations[model.TrafficRequestTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
-		p, err := requestOf(e, a.Party("endUserParty"), a)
-		if err != nil {
-			return nil, err
-		}
-		return p, e.isDSO(a.Party("dso"))
+	all.creations[model.TrafficRequestTemplate] = func(e *Execution, a model.Argument) model.Payload {
+		p := requestOf(e, a.Party("endUserParty"), a)
+		e.isDSO(a.Party("dso"))
+		return p
 	}
 	all.on(model.TrafficRequestTemplate, "BuyTrafficRequest_Cancel", consuming(user, requestTracked))
 	all.on(model.TrafficRequestTemplate, "BuyTrafficRequest_Expire", consuming(user,
-		func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-			if p := c.Payload.(model.TrafficRequest); p.ExpiresAt > e.Now() {
-				return model.Value{}, broken("the request expires at %s only", microsText(p.ExpiresAt))
-			}
+		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+			expires := c.Payload.(model.TrafficRequest).ExpiresAt
+			require(expires <= e.Now(), "the request expires at %s only", microsText(expires))
 			return requestTracked(e, c, arg)
 		}))
 	all.on(model.TrafficRequestTemplate, "BuyTrafficRequest_Complete", consuming(
 		func(_ *Execution, c *model.Contract, arg model.Argument) []model.Party {
 			return []model.Party{c.Payload.(model.TrafficRequest).User, arg.Party("walletProvider")}
 		}, completeRequest))
-	all.creations[model.TopUpStateTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
+	all.creations[model.TopUpStateTemplate] = func(e *Execution, a model.Argument) model.Payload {
+		e.isDSO(a.Party("dso"))
 		return model.TopUpState{Validator: a.Party("validator"), Member: a.Text("memberId"), Synchronizer: a.Text("synchronizerId"),
-			Migration: a.Int64("migrationId"), PurchasedAt: a.Time("lastPurchasedAt")}, e.isDSO(a.Party("dso"))
+			Migration: a.Int64("migrationId"), PurchasedAt: a.Time("lastPurchasedAt")}
 	}
 }
 
@@ -144,42 +121,30 @@ var (
 )
 
 // requestOf reads a request that a user makes. It must not have expired.
-func requestOf(e *Execution, user model.Party, a model.Argument) (model.TrafficRequest, error) {
+func requestOf(e *Execution, user model.Party, a model.Argument) model.TrafficRequest {
 	p := model.TrafficRequest{User: user, Bytes: a.Int64("trafficAmount"), Member: a.Text("memberId"),
 		Synchronizer: a.Text("synchronizerId"), Migration: a.Int64("migrationId"), ExpiresAt: a.Time("expiresAt"),
 		Number: e.Tx.Current.Number, Tracked: a.Text("trackingId")}
-	switch {
-	case p.Bytes <= 0:
-		return p, broken("trafficAmount must be positive, not %d", p.Bytes)
-	case p.Tracked == "":
-		return p, broken("trackingId is empty")
-	case len(p.Tracked) > maxTextLength:
-		return p, broken("a text is longer than %d bytes", maxTextLength)
-	}
-	return p, e.later("expiry of the request at", p.ExpiresAt)
+	require(p.Bytes > 0, "trafficAmount must be positive, not %d", p.Bytes)
+	require(p.Tracked != "", "trackingId is empty")
+	require(len(p.Tracked) <= maxTextLength, "a text is longer than %d bytes", maxTextLength)
+	e.later("expiry of the request at", p.ExpiresAt)
+	return p
 }
 
-func requestTracked(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+func requestTracked(e *Execution, c *model.Contract, _ model.Argument) model.Value {
 	a := e.Tx.Arena()
-	return a.Record(sim.OfferTrackedShape, c.Payload.(model.TrafficRequest).Tracking(a)), nil
+	return a.Record(sim.OfferTrackedShape, c.Payload.(model.TrafficRequest).Tracking(a))
 }
 
 // completeRequest buys what was asked for.
-func completeRequest(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func completeRequest(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.TrafficRequest)
-	if err := e.later("expiry of the request at", p.ExpiresAt); err != nil {
-		return model.Value{}, err
-	}
-	ctx, err := paymentContextOf(e, arg.Record("context"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	got, err := buyTrafficBy(e, purchase{buyer: p.User, inputs: arg.List("inputs"), context: ctx, member: p.Member,
+	e.later("expiry of the request at", p.ExpiresAt)
+	ctx := paymentContextOf(e, arg.Record("context"))
+	got := buyTrafficBy(e, purchase{buyer: p.User, inputs: arg.List("inputs"), context: ctx, member: p.Member,
 		synchronizer: p.Synchronizer, migration: p.Migration, bytes: p.Bytes})
-	if err != nil {
-		return model.Value{}, err
-	}
 	a := e.Tx.Arena()
 	return a.Record(requestCompletedShape, model.ContractID(got.traffic.Number), p.Tracking(a),
-		model.Optional(a, got.change != nil, sim.IdOf(got.change))), nil
+		model.Optional(a, got.change != nil, sim.IdOf(got.change)))
 }

@@ -19,16 +19,16 @@ var (
 
 func addPreapprovalChoices(all *choices) {
 	all.on(model.AmuletRulesTemplate, "AmuletRules_CreateTransferPreapproval", nonconsuming(byArgument("receiver", "provider"),
-		func(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
-			if err := e.expectsDSO(arg); err != nil {
-				return model.Value{}, err
-			}
-			b, err := buyPreapproval(e, arg, arg.Party("receiver"), arg.Party("provider"), arg.Time("expiresAt"))
-			if err != nil {
-				return model.Value{}, err
-			}
+		func(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
+			e.expectsDSO(arg)
+			receiver, provider, expires := arg.Party("receiver"), arg.Party("provider"), arg.Time("expiresAt")
+			e.later("expiry of the preapproval at", expires)
+			checkLifetime(expires - e.Now())
+			b := payLifetime(e, paymentContextOf(e, arg.Record("context")), arg.List("inputs"), provider, expires-e.Now())
+			c := e.add(model.PreapprovalTemplate, model.Preapproval{Receiver: receiver, Provider: provider,
+				ValidFrom: e.Now(), LastRenewedAt: e.Now(), ExpiresAt: expires})
 			return e.Tx.Arena().Record(sim.CreatePreapprovalDoneShape,
-				e.Tx.WithMeta([]model.Value{model.ContractID(b.contract.Number), b.result, model.Numeric(b.paid)}, model.None())...), nil
+				e.Tx.WithMeta([]model.Value{model.ContractID(c.Number), b.result, model.Numeric(b.paid)}, model.None())...)
 		}))
 	all.on(model.AmuletRulesTemplate, "AmuletRules_CreateExternalPartySetupProposal", nonconsuming(byArgument("validator"), proposeSetup))
 	addProposalChoices(all)
@@ -36,235 +36,139 @@ func addPreapprovalChoices(all *choices) {
 	all.on(model.PreapprovalTemplate, "TransferPreapproval_Renew", consuming(
 		byPayload(func(p model.Preapproval) []model.Party { return []model.Party{p.Provider} }), renewByCommand))
 	all.on(model.PreapprovalTemplate, "TransferPreapproval_Cancel", consuming(byArgument("p"),
-		func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-			if p, by := c.Payload.(model.Preapproval), arg.Party("p"); by != p.Receiver && by != p.Provider && by != model.Dso {
-				return model.Value{}, broken("%s may not cancel the preapproval", e.Names.Name(by))
-			}
-			return model.Enum("TransferPreapproval_CancelResult"), nil
+		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+			p, by := c.Payload.(model.Preapproval), arg.Party("p")
+			require(by == p.Receiver || by == p.Provider || by == model.Dso, "%s may not cancel the preapproval", e.Names.Name(by))
+			return model.Enum("TransferPreapproval_CancelResult")
 		}))
 	all.on(model.PreapprovalTemplate, "TransferPreapproval_Fetch", nonconsuming(byArgument("p"), toPayload))
 }
 
-// bought is something that was paid for by coins that were burned.
-type bought struct {
-	contract *model.Contract
-	result   model.Value // of the transfer
-	paid     model.Decimal
-	change   *model.Contract
+// burned is what was paid for something by coins that were burned.
+type burned struct {
+	result model.Value // of the transfer
+	paid   model.Decimal
 }
 
 // lifetimeFee is what a preapproval costs for a time in µs, in coins of the round that is set.
 func lifetimeFee(e *Execution, micros int64) model.Decimal {
 	days := model.Decimal(micros).Over(model.Decimal(preapprovalFeePerMicros))
-	return max(1, model.PreapprovalFeeUSD.Times(days).Over(e.rounds.OpenRound().Price))
+	return max(1, model.PreapprovalFeeUSD.Times(days).Over(e.Rounds.OpenRound().Price))
 }
 
-// payLifetime has a payer burn the fee for a time in µs by the context and inputs of arg.
-func payLifetime(e *Execution, arg model.Argument, payer model.Party, micros int64) (bought, error) {
-	if micros > maxPreapprovalLifetime {
-		return bought{}, broken("a preapproval is sold for at most two years")
-	}
-	ctx, err := paymentContextOf(e, arg.Record("context"))
-	if err != nil {
-		return bought{}, err
-	}
-	return payLifetimeIn(e, ctx, arg.List("inputs"), payer, micros)
+func checkLifetime(micros int64) {
+	require(micros <= maxPreapprovalLifetime, "a preapproval is sold for at most two years")
 }
 
-func payLifetimeIn(e *Execution, ctx transferContext, inputs []model.Value, payer model.Party, micros int64) (bought, error) {
+// payLifetime has a payer burn the fee for a time in µs.
+func payLifetime(e *Execution, ctx transferContext, inputs []model.Value, payer model.Party, micros int64) burned {
 	defer e.at(ctx.round)()
 	fee := lifetimeFee(e, micros)
-	s, result, err := transferBy(e, order{sender: payer, provider: payer, inputs: inputs, context: ctx,
+	s, result := transferBy(e, order{sender: payer, provider: payer, inputs: inputs, context: ctx,
 		outputs: []sim.Output{{Receiver: payer, Amount: fee}}})
-	if err != nil {
-		return bought{}, err
-	}
-	e.bank.Burn(e.bank.Spend(s.Created[0]))
-	return bought{result: result, paid: fee, change: s.Change}, nil
+	e.Bank.Burn(e.Bank.Spend(s.Created[0]))
+	return burned{result, fee}
 }
 
-func buyPreapproval(e *Execution, arg model.Argument, receiver, provider model.Party, expires int64) (bought, error) {
-	if err := e.later("expiry of the preapproval at", expires); err != nil {
-		return bought{}, err
-	}
-	b, err := payLifetime(e, arg, provider, expires-e.Now())
-	if err != nil {
-		return bought{}, err
-	}
-	b.contract, err = e.add(model.PreapprovalTemplate, model.Preapproval{Receiver: receiver, Provider: provider, ValidFrom: e.Now(), LastRenewedAt: e.Now(), ExpiresAt: expires})
-	return b, err
-}
-
-func renewByCommand(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func renewByCommand(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.Preapproval)
 	expires := arg.Time("newExpiresAt")
-	switch {
-	case p.ExpiresAt <= e.Now():
-		return model.Value{}, broken("the preapproval expired at %s", microsText(p.ExpiresAt))
-	case expires <= p.ExpiresAt:
-		return model.Value{}, broken("the new expiry %s is not after the old one, %s", microsText(expires), microsText(p.ExpiresAt))
-	}
-	b, err := payLifetime(e, arg, p.Provider, expires-p.ExpiresAt)
-	if err != nil {
-		return model.Value{}, err
-	}
+	require(p.ExpiresAt > e.Now(), "the preapproval expired at %s", microsText(p.ExpiresAt))
+	require(expires > p.ExpiresAt, "the new expiry %s is not after the old one, %s", microsText(expires), microsText(p.ExpiresAt))
+	checkLifetime(expires - p.ExpiresAt)
+	b := payLifetime(e, paymentContextOf(e, arg.Record("context")), arg.List("inputs"), p.Provider, expires-p.ExpiresAt)
 	p.ExpiresAt, p.LastRenewedAt = expires, e.Now()
-	next, err := e.add(model.PreapprovalTemplate, p)
-	if err != nil {
-		return model.Value{}, err
-	}
+	next := e.add(model.PreapprovalTemplate, p)
 	return e.Tx.Arena().Record(sim.RenewDoneShape, e.Tx.WithMeta([]model.Value{model.ContractID(next.Number), b.result,
-		model.PartyValue(p.Receiver), model.PartyValue(p.Provider), model.Numeric(b.paid)}, model.None())...), nil
+		model.PartyValue(p.Receiver), model.PartyValue(p.Provider), model.Numeric(b.paid)}, model.None())...)
 }
 
 func addSendChoices(all *choices) {
 	all.on(model.PreapprovalTemplate, "TransferPreapproval_Send", nonconsuming(byArgument("sender"),
-		func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-			ctx, err := paymentContextOf(e, arg.Record("context"))
-			if err != nil {
-				return model.Value{}, err
-			}
-			o, err := sendOrder(e, c, arg, ctx)
-			if err != nil {
-				return model.Value{}, err
-			}
+		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+			ctx := paymentContextOf(e, arg.Record("context"))
+			o := sendOrder(e, c, arg, ctx)
 			// The sender acts, the provider signed the preapproval.
-			_, result, err := transferBy(e, o)
-			if err != nil {
-				return model.Value{}, err
-			}
+			_, result := transferBy(e, o)
 			a := e.Tx.Arena()
 			meta := a.Some(model.Metadata(a, model.SenderMetaKey, e.Names.Name(o.sender), model.TxKindMetaKey, "transfer"))
-			return a.Record(sim.SendDoneShape, e.Tx.WithMeta([]model.Value{result}, meta)...), nil
+			return a.Record(sim.SendDoneShape, e.Tx.WithMeta([]model.Value{result}, meta)...)
 		}))
 	all.on(model.PreapprovalTemplate, "TransferPreapproval_SendV2", nonconsuming(byArgument("sender"),
-		func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-			ctx, err := externalContext(e, arg.Record("context"))
-			if err != nil {
-				return model.Value{}, err
-			}
-			o, err := sendOrder(e, c, arg, ctx)
-			if err != nil {
-				return model.Value{}, err
-			}
+		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+			ctx := externalContext(e, arg.Record("context"))
+			o := sendOrder(e, c, arg, ctx)
 			defer e.at(ctx.round)()
-			s, err := settleOrder(e, o)
-			if err != nil {
-				return model.Value{}, err
-			}
+			s := settleOrder(e, o)
 			a := e.Tx.Arena()
-			return a.Record(sim.SendDoneShape, e.payments.TransferResult(s),
-				model.Metadata(a, model.SenderMetaKey, e.Names.Name(o.sender), model.TxKindMetaKey, "transfer")), nil
+			return a.Record(sim.SendDoneShape, e.Payments.TransferResult(s),
+				model.Metadata(a, model.SenderMetaKey, e.Names.Name(o.sender), model.TxKindMetaKey, "transfer"))
 		}))
 }
 
 // sendOrder is the transfer by a preapproval.
-func sendOrder(e *Execution, c *model.Contract, arg model.Argument, ctx transferContext) (order, error) {
+func sendOrder(e *Execution, c *model.Contract, arg model.Argument, ctx transferContext) order {
 	p, amount := c.Payload.(model.Preapproval), arg.Numeric("amount")
-	if err := e.positive("amount", amount); err != nil {
-		return order{}, err
-	}
-	if err := e.later("expiry of the preapproval at", p.ExpiresAt); err != nil {
-		return order{}, err
-	}
+	positive("amount", amount)
+	e.later("expiry of the preapproval at", p.ExpiresAt)
 	return order{sender: arg.Party("sender"), provider: p.Provider, inputs: arg.List("inputs"), context: ctx,
-		outputs: []sim.Output{{Receiver: p.Receiver, Amount: amount}}}, nil
+		outputs: []sim.Output{{Receiver: p.Receiver, Amount: amount}}}
 }
 
 // externalContext is the context of choices whose transactions may be signed long before
 // they are executed.
-func externalContext(e *Execution, v model.Argument) (transferContext, error) {
-	ctx := transferContext{app: model.NoParty}
-	c, err := e.fetchOf(model.ConfigStateTemplate, v.Contract("externalPartyConfigState"))
-	if err != nil {
-		return ctx, err
-	}
-	ctx.round = roundOf(e, c.Payload.(model.ConfigState))
-	ctx.app, err = featuredApp(e, v)
-	return ctx, err
+func externalContext(e *Execution, v model.Argument) transferContext {
+	state := e.fetchOf(model.ConfigStateTemplate, v.Contract("externalPartyConfigState")).Payload.(model.ConfigState)
+	return transferContext{round: roundOf(state), app: featuredApp(e, v)}
 }
 
 // roundOf stands for the round whose number and price a configuration state has kept.
-func roundOf(e *Execution, p model.ConfigState) *model.Round {
+func roundOf(p model.ConfigState) *model.Round {
 	return &model.Round{Number: p.Round, Price: p.Price}
 }
 
 // proposeSetup has a validator pay for the preapproval of an external party.
-func proposeSetup(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
-	if err := e.expectsDSO(arg); err != nil {
-		return model.Value{}, err
-	}
-	ctx, err := paymentContextOf(e, arg.Record("context"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	b, err := settleSetup(e, ctx, arg.List("inputs"), arg.Party("user"), arg.Party("validator"), arg.Time("preapprovalExpiresAt"))
-	if err != nil {
-		return model.Value{}, err
-	}
-	return setupDone(e, b, arg.Party("user"), arg.Party("validator")), nil
-}
-
-func setupDone(e *Execution, b bought, user, validator model.Party) model.Value {
-	return e.Tx.Arena().Record(setupDoneShape, e.Tx.WithMeta([]model.Value{model.ContractID(b.contract.Number), model.PartyValue(user),
+func proposeSetup(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
+	e.expectsDSO(arg)
+	ctx := paymentContextOf(e, arg.Record("context"))
+	user, validator, expires := arg.Party("user"), arg.Party("validator"), arg.Time("preapprovalExpiresAt")
+	e.later("expiry of the preapproval at", expires)
+	checkLifetime(expires - e.Now())
+	b := payLifetime(e, ctx, arg.List("inputs"), validator, expires-e.Now())
+	c := e.add(model.SetupProposalTemplate, model.SetupProposal{Validator: validator, User: user, CreatedAt: e.Now(), ExpiresAt: expires})
+	return e.Tx.Arena().Record(setupDoneShape, e.Tx.WithMeta([]model.Value{model.ContractID(c.Number), model.PartyValue(user),
 		model.PartyValue(validator), b.result, model.Numeric(b.paid)}, model.None())...)
-}
-
-func settleSetup(e *Execution, ctx transferContext, inputs []model.Value, user, validator model.Party, expires int64) (bought, error) {
-	if err := e.later("expiry of the preapproval at", expires); err != nil {
-		return bought{}, err
-	}
-	if expires-e.Now() > maxPreapprovalLifetime {
-		return bought{}, broken("a preapproval is sold for at most two years")
-	}
-	b, err := payLifetimeIn(e, ctx, inputs, validator, expires-e.Now())
-	if err != nil {
-		return bought{}, err
-	}
-	b.contract, err = e.add(model.SetupProposalTemplate, model.SetupProposal{Validator: validator, User: user, CreatedAt: e.Now(), ExpiresAt: expires})
-	return b, err
 }
 
 func addProposalChoices(all *choices) {
 	user := byPayload(func(p model.SetupProposal) []model.Party { return []model.Party{p.User} })
-	toDummy := func(e *Execution, _ *model.Contract, _ model.Argument) (model.Value, error) {
-		return e.Tx.Arena().Record(dummyResultShape, model.Unit()), nil
+	toDummy := func(e *Execution, _ *model.Contract, _ model.Argument) model.Value {
+		return e.Tx.Arena().Record(dummyResultShape, model.Unit())
 	}
 	all.on(model.SetupProposalTemplate, "ExternalPartySetupProposal_Accept", consuming(user, acceptSetup))
 	all.on(model.SetupProposalTemplate, "ExternalPartySetupProposal_Reject", consuming(user, toDummy))
 	all.on(model.SetupProposalTemplate, "ExternalPartySetupProposal_Withdraw", consuming(
 		byPayload(func(p model.SetupProposal) []model.Party { return []model.Party{p.Validator} }), toDummy))
-	all.creations[model.PreapprovalProposalTemplate] = func(e *Execution, a model.Argument) (model.Payload, error) {
-		return model.PreapprovalProposal{Receiver: a.Party("receiver"), Provider: a.Party("provider"),
-			ExpectsDSO: a.Given("expectedDso") != nil}, e.expectsDSO(a)
+	all.creations[model.PreapprovalProposalTemplate] = func(e *Execution, a model.Argument) model.Payload {
+		e.expectsDSO(a)
+		return model.PreapprovalProposal{Receiver: a.Party("receiver"), Provider: a.Party("provider"), ExpectsDSO: a.Given("expectedDso") != nil}
 	}
 	all.on(model.PreapprovalProposalTemplate, "TransferPreapprovalProposal_Accept", consuming(
 		byPayload(func(p model.PreapprovalProposal) []model.Party { return []model.Party{p.Provider} }),
-		func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p, a := c.Payload.(model.PreapprovalProposal), e.Tx.Arena()
-			result, err := e.perform(e.Rules.Amulet, "AmuletRules_CreateTransferPreapproval", a.Record(sim.CreatePreapprovalShape,
+			result := e.perform(e.Rules.Amulet, "AmuletRules_CreateTransferPreapproval", a.Record(sim.CreatePreapprovalShape,
 				*arg.At("context"), *arg.At("inputs"), model.PartyValue(p.Receiver), model.PartyValue(p.Provider), *arg.At("expiresAt"), e.Tx.ExpectedDSO()))
-			if err != nil {
-				return model.Value{}, err
-			}
-			return a.Record(proposalAcceptedShape, result.Elems[:3]...), nil
+			return a.Record(proposalAcceptedShape, result.Elems[:3]...)
 		}))
 }
 
 // acceptSetup gives an external party its preapproval, and its validator the right to
 // collect its coupons.
-func acceptSetup(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+func acceptSetup(e *Execution, c *model.Contract, _ model.Argument) model.Value {
 	p := c.Payload.(model.SetupProposal)
-	if err := e.later("expiry of the preapproval at", p.ExpiresAt); err != nil {
-		return model.Value{}, err
-	}
-	right, err := e.add(model.ValidatorRightTemplate, model.ValidatorRight{User: p.User, Validator: p.Validator})
-	if err != nil {
-		return model.Value{}, err
-	}
-	approval, err := e.add(model.PreapprovalTemplate, model.Preapproval{Receiver: p.User, Provider: p.Validator, ValidFrom: p.CreatedAt, LastRenewedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt})
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(setupAcceptedShape, model.ContractID(right.Number), model.ContractID(approval.Number)), nil
+	e.later("expiry of the preapproval at", p.ExpiresAt)
+	right := e.add(model.ValidatorRightTemplate, model.ValidatorRight{User: p.User, Validator: p.Validator})
+	approval := e.add(model.PreapprovalTemplate, model.Preapproval{Receiver: p.User, Provider: p.Validator, ValidFrom: p.CreatedAt, LastRenewedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt})
+	return e.Tx.Arena().Record(setupAcceptedShape, model.ContractID(right.Number), model.ContractID(approval.Number))
 }

@@ -1,9 +1,16 @@
 package choices
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
 
 // Refusal is the error of a command that the ledger did not execute. Nothing of it has
 // happened.
+//
+// Within this package a refusal is thrown, as an exception of the contract language is: the
+// functions that execute commands panic with a *Refusal, and attempt catches it.
 type Refusal struct {
 	// Code is the error code of the ledger API, such as CONTRACT_NOT_FOUND.
 	Code string
@@ -14,6 +21,9 @@ type Refusal struct {
 	Context map[string]string
 	// Resources are pairs of kind and id that the refusal is about; may be nil.
 	Resources [][2]string
+	// invalid is set if a transfer is invalid: a batch of operations reports that as the
+	// outcome of one of them and continues. It returns a variant of InvalidTransferReason.
+	invalid func(a *model.Arena) model.Value
 }
 
 // Error is the code and the message.
@@ -53,6 +63,43 @@ func (r *Refusal) with(key, value string) *Refusal {
 	}
 	r.Context[key] = value
 	return r
+}
+
+// asInvalid makes the refusal that of an invalid transfer.
+func (r *Refusal) asInvalid(reason func(a *model.Arena) model.Value) *Refusal {
+	r.invalid = reason
+	return r
+}
+
+// require throws a refusal by a rule of a contract unless the rule is kept.
+func require(kept bool, format string, args ...any) {
+	if !kept {
+		panic(broken(format, args...))
+	}
+}
+
+// attempt calls f and returns the refusal that f threw, or nil.
+func attempt(f func()) (refusal *Refusal) {
+	defer func() {
+		switch thrown := recover().(type) {
+		case nil:
+		case *Refusal:
+			refusal = thrown
+		default:
+			panic(thrown)
+		}
+	}()
+	f()
+	return nil
+}
+
+// attemptTransfer is attempt for refusals of invalid transfers; others go on being thrown.
+func attemptTransfer(f func()) *Refusal {
+	refusal := attempt(f)
+	if refusal != nil && refusal.invalid == nil {
+		panic(refusal)
+	}
+	return refusal
 }
 
 // contractNotFound is the refusal for a contract that is not active, or that the

@@ -11,18 +11,17 @@ type choices struct {
 	archival  *rule
 }
 
-// payloadReader returns the payload that create arguments stand for. The error is a *Refusal.
-type payloadReader func(e *Execution, a model.Argument) (model.Payload, error)
+// payloadReader returns the payload that create arguments stand for, or throws a refusal.
+type payloadReader func(e *Execution, a model.Argument) model.Payload
 
 // rule says what a choice does.
 type rule struct {
 	consuming bool
 	through   model.InterfaceName // whose choice it is, or noInterface
 	// controllers are the parties whose authority the choice needs.
-	controllers func(e *Execution, c *model.Contract, arg model.Argument) []model.Party
-	// run adds the consequences to the transaction and returns the result. The error is a
-	// *Refusal.
-	run func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error)
+	controllers controllersOf
+	// run adds the consequences to the transaction and returns the result, or throws a refusal.
+	run runOf
 }
 
 func newChoices() *choices {
@@ -51,7 +50,7 @@ func (all *choices) on(t *model.Template, choice string, r *rule) {
 
 type (
 	controllersOf = func(e *Execution, c *model.Contract, arg model.Argument) []model.Party
-	runOf         = func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error)
+	runOf         = func(e *Execution, c *model.Contract, arg model.Argument) model.Value
 )
 
 func consuming(controllers controllersOf, run runOf) *rule {
@@ -84,48 +83,42 @@ func byPayload[P model.Payload](parties func(P) []model.Party) controllersOf {
 	return func(_ *Execution, c *model.Contract, _ model.Argument) []model.Party { return parties(c.Payload.(P)) }
 }
 
-func toUnit(*Execution, *model.Contract, model.Argument) (model.Value, error) {
-	return model.Unit(), nil
+func toUnit(*Execution, *model.Contract, model.Argument) model.Value {
+	return model.Unit()
 }
 
-func toEmpty(e *Execution, _ *model.Contract, _ model.Argument) (model.Value, error) {
-	return e.Tx.Arena().Record(model.EmptyRecordShape), nil
+func toEmpty(e *Execution, _ *model.Contract, _ model.Argument) model.Value {
+	return e.Tx.Arena().Record(model.EmptyRecordShape)
 }
 
 // toResult is for choices without consequences whose result is an enum of one constructor.
 func toResult(constructor string) runOf {
-	return func(*Execution, *model.Contract, model.Argument) (model.Value, error) {
-		return model.Enum(constructor), nil
+	return func(*Execution, *model.Contract, model.Argument) model.Value {
+		return model.Enum(constructor)
 	}
 }
 
 // toPayload is for choices that return the contract itself.
-func toPayload(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
-	return c.Payload.Arguments(e.Tx.Arena(), c.Version), nil
+func toPayload(e *Execution, c *model.Contract, _ model.Argument) model.Value {
+	return c.Payload.Arguments(e.Tx.Arena(), c.Version)
 }
 
 // expectsDSO checks an optional argument by which a caller makes sure of the network.
-func (e *Execution) expectsDSO(arg model.Argument) error {
-	if v := arg.Given("expectedDso"); v != nil && model.Party(v.Num) != model.Dso {
-		return broken("expected DSO party %s, but this network's is %s", e.Names.Name(model.Party(v.Num)), e.Names.Name(model.Dso))
+func (e *Execution) expectsDSO(arg model.Argument) {
+	if v := arg.Given("expectedDso"); v != nil {
+		p := model.Party(v.Num)
+		require(p == model.Dso, "expected DSO party %s, but this network's is %s", e.Names.Name(p), e.Names.Name(model.Dso))
 	}
-	return nil
 }
 
 // isDSO checks a field that must name the governance party.
-func (e *Execution) isDSO(p model.Party) error {
-	if p != model.Dso {
-		return broken("%s is not the DSO party, %s is", e.Names.Name(p), e.Names.Name(model.Dso))
-	}
-	return nil
+func (e *Execution) isDSO(p model.Party) {
+	require(p == model.Dso, "%s is not the DSO party, %s is", e.Names.Name(p), e.Names.Name(model.Dso))
 }
 
 // later checks that a time has not come yet.
-func (e *Execution) later(what string, t int64) error {
-	if t <= e.Now() {
-		return broken("%s %s has passed", what, microsText(t))
-	}
-	return nil
+func (e *Execution) later(what string, t int64) {
+	require(t > e.Now(), "%s %s has passed", what, microsText(t))
 }
 
 // idsOf lists contracts as a value.

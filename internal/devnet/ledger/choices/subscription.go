@@ -28,23 +28,19 @@ func addSubscriptionChoices(all *choices) {
 	all.on(model.SubscriptionRequestTemplate, "SubscriptionRequest_Withdraw", consuming(
 		byPayload(func(p model.SubscriptionRequest) []model.Party { return []model.Party{p.Provider} }), terminateByCommand))
 	all.on(model.SubscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", consuming(payers,
-		func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-			if p := c.Payload.(model.SubscriptionIdle); e.Now() < p.DueAt-p.Duration {
-				return model.Value{}, broken("the next payment is due at %s, and can be made from %s on only", microsText(p.DueAt), microsText(p.DueAt-p.Duration))
-			}
+		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+			p := c.Payload.(model.SubscriptionIdle)
+			require(e.Now() >= p.DueAt-p.Duration, "the next payment is due at %s, and can be made from %s on only",
+				microsText(p.DueAt), microsText(p.DueAt-p.Duration))
 			return payByCommand(e, c, arg)
 		}))
 	all.on(model.SubscriptionIdleTemplate, "SubscriptionIdleState_CancelSubscription", consuming(
 		byPayload(func(p model.SubscriptionIdle) []model.Party { return []model.Party{p.User} }), terminateByCommand))
 	all.on(model.SubscriptionIdleTemplate, "SubscriptionIdleState_ExpireSubscription", consuming(byArgument("actor"),
-		func(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p := c.Payload.(model.SubscriptionIdle)
-			if err := partOf(e, p.Subscription, arg.Party("actor")); err != nil {
-				return model.Value{}, err
-			}
-			if p.DueAt > e.Now() {
-				return model.Value{}, broken("the next payment is due at %s only", microsText(p.DueAt))
-			}
+			partOf(e, p.Subscription, arg.Party("actor"))
+			require(p.DueAt <= e.Now(), "the next payment is due at %s only", microsText(p.DueAt))
 			return terminateByCommand(e, c, arg)
 		}))
 	receiver := byPayload(func(p model.SubscriptionPayment) []model.Party { return []model.Party{p.Receiver} })
@@ -57,42 +53,29 @@ func addSubscriptionChoices(all *choices) {
 
 // readSubscription reads the request of a subscription with somebody else than the name
 // service, which makes its own.
-func readSubscription(e *Execution, a model.Argument) (model.Payload, error) {
+func readSubscription(e *Execution, a model.Argument) model.Payload {
 	data, pay := a.Record("subscriptionData"), a.Record("payData")
-	amount := pay.Record("paymentAmount")
 	s := model.Subscription{NameRequest: model.NameRequest{User: data.Party("sender")}, Receiver: data.Party("receiver"), Provider: data.Party("provider"),
-		Description: data.Text("description"), Amount: amount.Numeric("amount"), InUSD: amount.Text("unit") == "USDUnit",
-		Interval: pay.RelTime("paymentInterval"), Duration: pay.RelTime("paymentDuration")}
-	switch {
-	case amount.Text("unit") == "ExtUnit":
-		return nil, broken("amounts are in coins or in USD")
-	case s.Interval <= 0 || s.Interval > maxInterval:
-		return nil, broken("paymentInterval is not above 0 and at most ten years")
-	case s.Duration < 0 || s.Duration > s.Interval:
-		return nil, broken("paymentDuration is not within paymentInterval")
-	case len(s.Description) > maxTextLength:
-		return nil, broken("a text is longer than %d bytes", maxTextLength)
-	}
-	if err := e.isDSO(data.Party("dso")); err != nil {
-		return nil, err
-	}
-	return model.SubscriptionRequest{Subscription: s}, e.positive("amount", s.Amount)
+		Description: data.Text("description"),
+		Interval:    pay.RelTime("paymentInterval"), Duration: pay.RelTime("paymentDuration")}
+	s.Amount, s.InUSD = paymentAmount(pay.Record("paymentAmount"))
+	require(s.Interval > 0 && s.Interval <= maxInterval, "paymentInterval is not above 0 and at most ten years")
+	require(s.Duration >= 0 && s.Duration <= s.Interval, "paymentDuration is not within paymentInterval")
+	require(len(s.Description) <= maxTextLength, "a text is longer than %d bytes", maxTextLength)
+	e.isDSO(data.Party("dso"))
+	positive("amount", s.Amount)
+	return model.SubscriptionRequest{Subscription: s}
 }
 
 // partOf checks that somebody takes part in a subscription.
-func partOf(e *Execution, s model.Subscription, p model.Party) error {
-	if signatories, _ := s.Stakeholders(nil, nil); !slices.Contains(signatories, p) {
-		return broken("%s is no party to the subscription", e.Names.Name(p))
-	}
-	return nil
+func partOf(e *Execution, s model.Subscription, p model.Party) {
+	signatories, _ := s.Stakeholders(nil, nil)
+	require(slices.Contains(signatories, p), "%s is no party to the subscription", e.Names.Name(p))
 }
 
 // payByCommand locks what a subscription costs, for the first time or for another one.
-func payByCommand(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
-	ctx, err := paymentContextOf(e, arg.Record("context"))
-	if err != nil {
-		return model.Value{}, err
-	}
+func payByCommand(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+	ctx := paymentContextOf(e, arg.Record("context"))
 	s, round := model.SubscriptionOf(c), ctx.round
 	amount := s.Amount
 	if s.InUSD {
@@ -102,11 +85,8 @@ func payByCommand(e *Execution, c *model.Contract, arg model.Argument) (model.Va
 	if s.Name != "" {
 		lock.ExpiresAt = e.Now() + s.Lifetime
 	}
-	paid, _, err := transferBy(e, order{sender: s.User, provider: arg.Party("walletProvider"), inputs: arg.List("inputs"), context: ctx,
+	paid, _ := transferBy(e, order{sender: s.User, provider: arg.Party("walletProvider"), inputs: arg.List("inputs"), context: ctx,
 		outputs: []sim.Output{{Receiver: s.User, Amount: amount, Lock: &lock}}})
-	if err != nil {
-		return model.Value{}, err
-	}
 	idle, renewal := c.Payload.(model.SubscriptionIdle)
 	p := model.SubscriptionPayment{Subscription: s, Renewal: renewal, DueAt: e.Now(), Amount: amount,
 		Locked: paid.Created[0].Number, Round: round.Number, Reference: model.ReferenceOf(c)}
@@ -114,14 +94,11 @@ func payByCommand(e *Execution, c *model.Contract, arg model.Argument) (model.Va
 	if renewal {
 		template, p.DueAt, p.Agreement = model.RenewalPaymentTemplate, idle.DueAt, idle.Agreement
 	}
-	payment, err := e.add(template, p)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return e.Tx.Arena().Record(paymentDoneShape, model.ContractID(payment.Number), e.payments.ChangeID(paid)), nil
+	payment := e.add(template, p)
+	return e.Tx.Arena().Record(paymentDoneShape, model.ContractID(payment.Number), e.Payments.ChangeID(paid))
 }
 
-func terminateByCommand(e *Execution, c *model.Contract, _ model.Argument) (model.Value, error) {
+func terminateByCommand(e *Execution, c *model.Contract, _ model.Argument) model.Value {
 	if idle, ok := c.Payload.(model.SubscriptionIdle); ok && e.Tx.ByNumber[idle.Agreement].IsActive() {
 		e.Tx.Archive(e.Tx.ByNumber[idle.Agreement])
 	}
@@ -130,68 +107,48 @@ func terminateByCommand(e *Execution, c *model.Contract, _ model.Argument) (mode
 
 // collectSubscription gives the receiver of a payment its coins, and has the subscription wait
 // for the next one.
-func collectSubscription(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func collectSubscription(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.SubscriptionPayment)
-	ctx, sum, err := openPayment(e, p.Locked, arg.Record("transferContext"))
-	if err != nil {
-		return model.Value{}, err
-	}
+	ctx, sum := openPayment(e, p.Locked, arg.Record("transferContext"))
 	defer e.at(ctx.round)()
 	a := e.Tx.Arena()
-	paid, _, err := transferBy(e, order{sender: p.User, provider: p.Provider, context: ctx,
+	paid, _ := transferBy(e, order{sender: p.User, provider: p.Provider, context: ctx,
 		inputs:  []model.Value{a.Variant("InputAmulet", *model.Argument{V: &sum}.At("amulet"))},
-		outputs: []sim.Output{{Receiver: p.Receiver, Amount: p.Amount - e.payments.OutputFee()}}}) // the receiver bears the fee
-	if err != nil {
-		return model.Value{}, err
-	}
+		outputs: []sim.Output{{Receiver: p.Receiver, Amount: p.Amount - e.Payments.OutputFee()}}}) // the receiver bears the fee
 	got := model.ContractID(paid.Created[0].Number)
 	if p.Renewal {
-		idle, err := awaitPayment(e, p, p.DueAt+p.Interval)
-		return a.Record(sim.CollectedShape, idle, got), err
+		return a.Record(sim.CollectedShape, awaitPayment(e, p, p.DueAt+p.Interval), got)
 	}
-	made, err := e.add(model.SubscriptionTemplate, model.Agreement{Subscription: p.Subscription, Reference: p.Reference})
-	if err != nil {
-		return model.Value{}, err
-	}
+	made := e.add(model.SubscriptionTemplate, model.Agreement{Subscription: p.Subscription, Reference: p.Reference})
 	p.Agreement = made.Number
-	idle, err := awaitPayment(e, p, e.Now()+p.Interval)
-	return a.Record(sim.FirstCollectedShape, model.ContractID(made.Number), idle, got), err
+	return a.Record(sim.FirstCollectedShape, model.ContractID(made.Number), awaitPayment(e, p, e.Now()+p.Interval), got)
 }
 
 // awaitPayment has the subscription of a payment wait for the next one, which is due at a time.
-func awaitPayment(e *Execution, p model.SubscriptionPayment, due int64) (model.Value, error) {
-	idle, err := e.add(model.SubscriptionIdleTemplate, model.SubscriptionIdle{Subscription: p.Subscription, DueAt: due, Agreement: p.Agreement, Reference: p.Reference})
-	if err != nil {
-		return model.Value{}, err
-	}
-	return model.ContractID(idle.Number), nil
+func awaitPayment(e *Execution, p model.SubscriptionPayment, due int64) model.Value {
+	idle := e.add(model.SubscriptionIdleTemplate, model.SubscriptionIdle{Subscription: p.Subscription, DueAt: due, Agreement: p.Agreement, Reference: p.Reference})
+	return model.ContractID(idle.Number)
 }
 
 // returnSubscription gives the sender of a payment its coins back. A subscription that had
 // begun waits for the same payment again.
-func returnSubscription(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func returnSubscription(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.SubscriptionPayment)
-	_, sum, err := openPayment(e, p.Locked, arg.Record("transferContext"))
-	if err != nil {
-		return model.Value{}, err
-	}
+	_, sum := openPayment(e, p.Locked, arg.Record("transferContext"))
 	a := e.Tx.Arena()
 	if !p.Renewal {
-		return a.Record(sim.MintDoneShape, sum), nil
+		return a.Record(sim.MintDoneShape, sum)
 	}
-	idle, err := awaitPayment(e, p, p.DueAt)
-	return a.Record(renewalReturnedShape, idle, sum), err
+	return a.Record(renewalReturnedShape, awaitPayment(e, p, p.DueAt), sum)
 }
 
 // expireSubscriptionPayment returns a payment that its receiver has not collected in time. The
 // name service always does.
-func expireSubscriptionPayment(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func expireSubscriptionPayment(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.SubscriptionPayment)
-	if err := partOf(e, p.Subscription, arg.Party("actor")); err != nil {
-		return model.Value{}, err
-	}
+	partOf(e, p.Subscription, arg.Party("actor"))
 	if locked := e.Tx.ByNumber[p.Locked]; p.Name != "" || locked != nil && locked.Payload.(model.LockedAmulet).ExpiresAt > e.Now() {
-		return model.Value{}, broken("the payment can be collected yet")
+		panic(broken("the payment can be collected yet"))
 	}
 	return returnSubscription(e, c, arg)
 }

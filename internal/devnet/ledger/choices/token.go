@@ -26,73 +26,54 @@ func addTokenChoices(all *choices) {
 // choiceContext finds the round that prices a choice of the token standard: the open one
 // that its context names, else that of the configuration state that it names, else that of
 // the newer state. The instrument of a context in another form is not known here.
-func choiceContext(e *Execution, extraArgs model.Argument) (transferContext, error) {
+func choiceContext(e *Execution, extraArgs model.Argument) transferContext {
 	state := e.Rules.ConfigStates[1]
-	ctx := transferContext{app: model.NoParty, round: roundOf(e, state.Payload.(model.ConfigState)), state: state.Number}
+	ctx := transferContext{app: model.NoParty, round: roundOf(state.Payload.(model.ConfigState)), state: state.Number}
 	entries := extraArgs.Record("context").List("values")
 	for i := 0; i < len(entries); i += 2 {
 		v := &entries[i+1]
 		if v.Text != "AV_ContractId" {
 			continue
 		}
-		c, err := e.fetch(uint64(v.Elems[0].Num))
-		if err != nil {
-			return ctx, err
-		}
+		c := e.fetch(uint64(v.Elems[0].Num))
 		switch p := c.Payload.(type) {
 		case model.OpenRound:
-			if ctx.round, err = openMiningRound(e, c.Number); err != nil {
-				return ctx, err
-			}
+			ctx.round = openMiningRound(e, c.Number)
 		case model.ConfigState:
-			ctx.round, ctx.state = roundOf(e, p), c.Number
+			ctx.round, ctx.state = roundOf(p), c.Number
 		case model.FeaturedAppRight:
 			ctx.app = p.Provider
 		}
 	}
-	return ctx, nil
+	return ctx
 }
 
 // transferTokens executes a transfer of the token standard: at once if it needs nobody's
 // consent, else it locks the coins until the receiver answers.
-func transferTokens(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
-	t, err := tokenTransferOf(e, arg)
-	if err != nil {
-		return model.Value{}, err
-	}
-	ctx, err := choiceContext(e, arg.Record("extraArgs"))
-	if err != nil {
-		return model.Value{}, err
-	}
+func transferTokens(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
+	t := tokenTransferOf(e, arg)
+	ctx := choiceContext(e, arg.Record("extraArgs"))
 	defer e.at(ctx.round)()
-	o := order{sender: t.Sender, provider: t.Sender, context: ctx}
-	if o.inputs, err = holdingInputs(e, t.Sender, arg.Record("transfer").List("inputHoldingCids")); err != nil {
-		return model.Value{}, err
-	}
+	o := order{sender: t.Sender, provider: t.Sender, context: ctx,
+		inputs: holdingInputs(e, t.Sender, arg.Record("transfer").List("inputHoldingCids"))}
 	if t.Receiver == t.Sender {
 		o.outputs = []sim.Output{{Receiver: t.Receiver, Amount: t.Amount}}
-		s, err := settleOrder(e, o)
-		if err != nil {
-			return model.Value{}, err
-		}
-		return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(s.Created[0]), s.Change, "merge-split"), nil
+		s := settleOrder(e, o)
+		return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(s.Created[0]), s.Change, "merge-split")
 	}
-	if approval := e.preapprovals.PreapprovalOf(t.Receiver); approval != nil {
+	if approval := e.Preapprovals.PreapprovalOf(t.Receiver); approval != nil {
 		return sendTokens(e, approval, o, t)
 	}
 	return lockTokens(e, o, t)
 }
 
 // sendTokens delivers a transfer at once by the preapproval of its receiver.
-func sendTokens(e *Execution, approval *model.Contract, o order, t model.TokenTransfer) (model.Value, error) {
+func sendTokens(e *Execution, approval *model.Contract, o order, t model.TokenTransfer) model.Value {
 	a := e.Tx.Arena()
-	right := e.apps.Right(o.context.app)
+	right := e.Apps.Right(o.context.app)
 	context := a.Record(sim.ExternalContextShape, model.ContractID(o.context.state), model.Optional(a, right != nil, sim.IdOf(right)))
-	sent, err := e.perform(approval, "TransferPreapproval_SendV2", a.Record(sim.SendV2Shape, context, model.Value{Kind: model.KindList, Elems: o.inputs},
+	sent := e.perform(approval, "TransferPreapproval_SendV2", a.Record(sim.SendV2Shape, context, model.Value{Kind: model.KindList, Elems: o.inputs},
 		model.Numeric(t.Amount), model.PartyValue(t.Sender), model.None(), a.Some(t.Metadata(a))))
-	if err != nil {
-		return model.Value{}, err
-	}
 	result := (model.Argument{V: &sent}).Record("result")
 	changes := a.List()
 	if change := result.Given("senderChangeAmulet"); change != nil {
@@ -100,25 +81,19 @@ func sendTokens(e *Execution, approval *model.Contract, o order, t model.TokenTr
 	}
 	delivered := a.List(result.List("createdAmulets")[0].Elems[0])
 	return a.Record(sim.InstructionDoneShape, a.Variant("TransferInstructionResult_Completed", a.Record(sim.CompletedShape, delivered)),
-		changes, model.Metadata(a, model.TxKindMetaKey, "transfer")), nil
+		changes, model.Metadata(a, model.TxKindMetaKey, "transfer"))
 }
 
 // lockTokens makes an offer to the receiver.
-func lockTokens(e *Execution, o order, t model.TokenTransfer) (model.Value, error) {
+func lockTokens(e *Execution, o order, t model.TokenTransfer) model.Value {
 	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: t.ExecuteBefore}
 	if e.Tx.Version() > 0 {
 		lock.Context = "transfer to '" + e.Names.Name(t.Receiver) + "'"
 	}
 	o.outputs = []sim.Output{{Receiver: t.Sender, Amount: t.Amount, Lock: &lock}}
-	s, err := settleOrder(e, o)
-	if err != nil {
-		return model.Value{}, err
-	}
-	c, err := e.add(model.TransferInstructionTemplate, model.TransferInstruction{Locked: s.Created[0].Number, Transfer: t})
-	if err != nil {
-		return model.Value{}, err
-	}
-	return tokensDone(e, "TransferInstructionResult_Pending", sim.PendingShape, model.ContractID(c.Number), s.Change, "transfer"), nil
+	s := settleOrder(e, o)
+	c := e.add(model.TransferInstructionTemplate, model.TransferInstruction{Locked: s.Created[0].Number, Transfer: t})
+	return tokensDone(e, "TransferInstructionResult_Pending", sim.PendingShape, model.ContractID(c.Number), s.Change, "transfer")
 }
 
 // tokensDone is the result of a choice of the token standard; output is the content of its
@@ -137,106 +112,79 @@ func tokensDone(e *Execution, tag string, s *model.Shape, output model.Value, ch
 }
 
 // tokenTransferOf reads and checks the argument of TransferFactory_Transfer.
-func tokenTransferOf(e *Execution, arg model.Argument) (model.TokenTransfer, error) {
+func tokenTransferOf(e *Execution, arg model.Argument) model.TokenTransfer {
 	v := arg.Record("transfer")
 	t := model.TokenTransfer{Sender: v.Party("sender"), Receiver: v.Party("receiver"), Amount: v.Numeric("amount"),
 		RequestedAt: v.Time("requestedAt"), ExecuteBefore: v.Time("executeBefore"), Meta: v.Metadata("meta")}
-	instrument, inputs := v.Record("instrumentId"), v.List("inputHoldingCids")
-	for _, in := range inputs {
+	for _, in := range v.List("inputHoldingCids") {
 		t.Inputs = append(t.Inputs, uint64(in.Num))
 	}
-	switch {
-	case arg.Party("expectedAdmin") != model.Dso:
-		return t, broken("expected admin %s, but the admin is %s", e.Names.Name(arg.Party("expectedAdmin")), e.Names.Name(model.Dso))
-	case instrument.Party("admin") != model.Dso || instrument.Text("id") != model.InstrumentAmuletInPayload:
-		return t, broken("instrument %.100s of %s is not known here", instrument.Text("id"), e.Names.Name(instrument.Party("admin")))
-	case t.RequestedAt > e.Now():
-		return t, broken("requestedAt %s is in the future", microsText(t.RequestedAt))
-	case t.ExecuteBefore-max(t.RequestedAt, e.Now()-maxTokenLifetime) > maxTokenLifetime:
-		return t, broken("executeBefore %s is more than 90 days after requestedAt", microsText(t.ExecuteBefore))
-	}
-	if err := e.later("executeBefore", t.ExecuteBefore); err != nil {
-		return t, err
-	}
-	return t, e.positive("amount", t.Amount)
+	e.expectsCoins(arg.Party("expectedAdmin"), v.Record("instrumentId"))
+	require(t.RequestedAt <= e.Now(), "requestedAt %s is in the future", microsText(t.RequestedAt))
+	require(t.ExecuteBefore-max(t.RequestedAt, e.Now()-maxTokenLifetime) <= maxTokenLifetime, "executeBefore %s is more than 90 days after requestedAt", microsText(t.ExecuteBefore))
+	e.later("executeBefore", t.ExecuteBefore)
+	positive("amount", t.Amount)
+	return t
+}
+
+// expectsCoins checks that an instrument of the token standard is the coin of this network.
+func (e *Execution) expectsCoins(admin model.Party, instrument model.Argument) {
+	require(admin == model.Dso, "expected admin %s, but the admin is %s", e.Names.Name(admin), e.Names.Name(model.Dso))
+	require(instrument.Party("admin") == model.Dso && instrument.Text("id") == model.InstrumentAmuletInPayload,
+		"instrument %.100s of %s is not known here", instrument.Text("id"), e.Names.Name(instrument.Party("admin")))
 }
 
 // holdingInputs turns inputs of the token standard into those of a transfer.
-func holdingInputs(e *Execution, sender model.Party, list []model.Value) (inputs []model.Value, err error) {
-	switch {
-	case len(list) == 0:
-		return nil, broken("inputHoldingCids is empty")
-	case len(list) > model.MaxInputs:
-		return nil, broken("%d inputs are more than %d", len(list), model.MaxInputs).with("error_id", ErrorTooManyInputs)
+func holdingInputs(e *Execution, sender model.Party, list []model.Value) []model.Value {
+	require(len(list) > 0, "inputHoldingCids is empty")
+	if len(list) > model.MaxInputs {
+		panic(broken("%d inputs are more than %d", len(list), model.MaxInputs).with("error_id", ErrorTooManyInputs))
 	}
-	inputs = make([]model.Value, len(list))
+	inputs := make([]model.Value, len(list))
 	for i, in := range list {
-		if inputs[i], err = holdingInput(e, sender, uint64(in.Num)); err != nil {
-			return nil, err
-		}
+		inputs[i] = holdingInput(e, sender, uint64(in.Num))
 	}
-	return inputs, nil
+	return inputs
 }
 
 // holdingInput turns an input of the token standard into one of a transfer. A locked coin whose
 // lock has expired is freed for it.
-func holdingInput(e *Execution, sender model.Party, n uint64) (model.Value, error) {
-	c, err := e.fetch(n)
-	if err != nil {
-		return model.Value{}, err
-	}
+func holdingInput(e *Execution, sender model.Party, n uint64) model.Value {
+	c := e.fetch(n)
 	if p, ok := c.Payload.(model.LockedAmulet); ok {
-		if p.Owner != sender || p.ExpiresAt > e.Now() {
-			return model.Value{}, broken("holding %s is locked until %s", e.Names.IDs.AppendContractID(nil, n), microsText(p.ExpiresAt))
-		}
-		at := e.Tx.Consume(c, "LockedAmulet_OwnerExpireLockV2", e.Tx.Arena().Record(model.EmptyRecordShape), sender)
-		free := freeCoin(e, c)
-		e.Tx.Finish(at, e.Tx.Arena().Record(sim.UnlockV2DoneShape, model.ContractID(free.Number), model.Metadata(e.Tx.Arena(), model.TxKindMetaKey, "unlock")))
-		n = free.Number
+		require(p.Owner == sender && p.ExpiresAt <= e.Now(), "holding %s is locked until %s", e.Names.IDs.AppendContractID(nil, n), microsText(p.ExpiresAt))
+		n = e.Bank.ExpireLock(c).Number
 	}
-	return e.Tx.Arena().Variant("InputAmulet", model.ContractID(n)), nil
+	return e.Tx.Arena().Variant("InputAmulet", model.ContractID(n))
 }
 
 // lockedCoin returns a coin that is locked for an instruction or an allocation.
-func lockedCoin(e *Execution, n uint64) (*model.Contract, error) {
+func lockedCoin(e *Execution, n uint64) *model.Contract {
 	c := e.Tx.ByNumber[n] // those who may use the instruction need not see it
 	if c == nil {
-		return nil, contractNotFound(string(e.Names.IDs.AppendContractID(nil, n)))
+		panic(contractNotFound(string(e.Names.IDs.AppendContractID(nil, n))))
 	}
-	return c, nil
+	return c
 }
 
-func acceptTokens(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func acceptTokens(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.TransferInstruction)
-	if err := e.later("executeBefore", p.Transfer.ExecuteBefore); err != nil {
-		return model.Value{}, err
-	}
-	coin, err := releaseTokens(e, p, arg, p.Transfer.Receiver)
-	if err != nil {
-		return model.Value{}, err
-	}
-	return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(coin), nil, "transfer"), nil
+	e.later("executeBefore", p.Transfer.ExecuteBefore)
+	coin := releaseTokens(e, p, arg, p.Transfer.Receiver)
+	return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(coin), nil, "transfer")
 }
 
 // returnTokens gives the coins back to the sender.
-func returnTokens(e *Execution, c *model.Contract, arg model.Argument) (model.Value, error) {
+func returnTokens(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.TransferInstruction)
-	if _, err := releaseTokens(e, p, arg, p.Transfer.Sender); err != nil {
-		return model.Value{}, err
-	}
-	return tokensDone(e, "TransferInstructionResult_Failed", nil, model.Unit(), nil, "unlock"), nil
+	releaseTokens(e, p, arg, p.Transfer.Sender)
+	return tokensDone(e, "TransferInstructionResult_Failed", nil, model.Unit(), nil, "unlock")
 }
 
 // releaseTokens turns the locked coin of an instruction into a coin of the owner.
-func releaseTokens(e *Execution, p model.TransferInstruction, arg model.Argument, owner model.Party) (*model.Contract, error) {
-	ctx, err := choiceContext(e, arg.Record("extraArgs"))
-	if err != nil {
-		return nil, err
-	}
-	locked, err := lockedCoin(e, p.Locked)
-	if err != nil {
-		return nil, err
-	}
+func releaseTokens(e *Execution, p model.TransferInstruction, arg model.Argument, owner model.Party) *model.Contract {
+	ctx := choiceContext(e, arg.Record("extraArgs"))
+	locked := lockedCoin(e, p.Locked)
 	defer e.at(ctx.round)()
-	return createCoin(e, owner, e.bank.Spend(locked)), nil
+	return e.Bank.NewCoin(owner, e.Bank.Spend(locked))
 }

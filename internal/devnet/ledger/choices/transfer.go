@@ -1,7 +1,6 @@
 package choices
 
 import (
-	"errors"
 	"strconv"
 	"time"
 
@@ -33,28 +32,14 @@ func addTransferChoices(all *choices) {
 			}
 			return sim.WithoutDSO(ps)
 		},
-		func(e *Execution, _ *model.Contract, arg model.Argument) (model.Value, error) {
-			if err := e.expectsDSO(arg); err != nil {
-				return model.Value{}, err
-			}
-			ctx, err := transferContextOf(e, arg.Record("context"))
-			if err != nil {
-				return model.Value{}, err
-			}
+		func(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
+			e.expectsDSO(arg)
+			ctx := transferContextOf(e, arg.Record("context"))
 			t := arg.Record("transfer")
-			o := order{sender: t.Party("sender"), provider: t.Party("provider"), inputs: t.List("inputs"), context: ctx}
-			if o.outputs, err = outputsOf(e, t.List("outputs")); err != nil {
-				return model.Value{}, err
-			}
-			if o.beneficiaries, err = beneficiariesOf(e, t.Given("beneficiaries")); err != nil {
-				return model.Value{}, err
-			}
+			o := order{sender: t.Party("sender"), provider: t.Party("provider"), inputs: t.List("inputs"), context: ctx,
+				outputs: outputsOf(e, t.List("outputs")), beneficiaries: beneficiariesOf(t.Given("beneficiaries"))}
 			defer e.at(ctx.round)()
-			s, err := settleOrder(e, o)
-			if err != nil {
-				return model.Value{}, err
-			}
-			return e.payments.TransferResult(s), nil
+			return e.Payments.TransferResult(settleOrder(e, o))
 		}))
 	all.on(model.AmuletRulesTemplate, "AmuletRules_Fetch", nonconsuming(byArgument("p"), toPayload))
 	all.on(model.OpenRoundTemplate, "OpenMiningRound_Fetch", nonconsuming(byArgument("p"), toPayload))
@@ -70,86 +55,47 @@ type transferContext struct {
 	state   uint64                      // of the token standard: the configuration state
 }
 
-func transferContextOf(e *Execution, v model.Argument) (transferContext, error) {
-	ctx := transferContext{app: model.NoParty, given: *v.V}
-	var err error
-	if ctx.round, err = openMiningRound(e, v.Contract("openMiningRound")); err != nil {
-		return ctx, err
-	}
-	if err = issuingRounds(e, &ctx, v.List("issuingMiningRounds")); err != nil {
-		return ctx, err
+func transferContextOf(e *Execution, v model.Argument) transferContext {
+	ctx := transferContext{given: *v.V, issuing: map[int64]*model.Round{}, rights: map[model.Party]model.Party{}}
+	ctx.round = openMiningRound(e, v.Contract("openMiningRound"))
+	issuing := v.List("issuingMiningRounds")
+	for i := 0; i < len(issuing); i += 2 {
+		r := e.fetchOf(model.IssuingRoundTemplate, uint64(issuing[i+1].Num)).Payload.(model.IssuingRound).Round
+		key := (model.Argument{V: &issuing[i]}).Int64("number")
+		require(key == r.Number, "issuing round %d was given as round %d", r.Number, key)
+		require(r.IssuesAt <= e.Now(), "issuing of round %d opens at %s only", r.Number, microsText(r.IssuesAt))
+		ctx.issuing[r.Number] = r
 	}
 	rights := v.List("validatorRights")
 	for i := 0; i < len(rights); i += 2 {
-		c, err := e.fetchOf(model.ValidatorRightTemplate, uint64(rights[i+1].Num))
-		if err != nil {
-			return ctx, err
-		}
-		p := c.Payload.(model.ValidatorRight)
-		if p.User != model.Party(rights[i].Num) {
-			return ctx, broken("the validator right of %s is not one of %s", e.Names.Name(p.User), e.Names.Name(model.Party(rights[i].Num)))
-		}
-		if ctx.rights == nil {
-			ctx.rights = map[model.Party]model.Party{}
-		}
+		p := e.fetchOf(model.ValidatorRightTemplate, uint64(rights[i+1].Num)).Payload.(model.ValidatorRight)
+		key := model.Party(rights[i].Num)
+		require(p.User == key, "the validator right of %s is not one of %s", e.Names.Name(p.User), e.Names.Name(key))
 		ctx.rights[p.User] = p.Validator
 	}
-	ctx.app, err = featuredApp(e, v)
-	return ctx, err
+	ctx.app = featuredApp(e, v)
+	return ctx
 }
 
 // openMiningRound is the round of an open one's contract.
-func openMiningRound(e *Execution, n uint64) (*model.Round, error) {
-	c, err := e.fetchOf(model.OpenRoundTemplate, n)
-	if err != nil {
-		return nil, err
-	}
-	r := c.Payload.(model.OpenRound).Round
-	if r.OpensAt > e.Now() {
-		return nil, broken("mining round %d opens at %s only", r.Number, microsText(r.OpensAt))
-	}
-	return r, nil
-}
-
-func issuingRounds(e *Execution, ctx *transferContext, entries []model.Value) error {
-	for i := 0; i < len(entries); i += 2 {
-		c, err := e.fetchOf(model.IssuingRoundTemplate, uint64(entries[i+1].Num))
-		if err != nil {
-			return err
-		}
-		r := c.Payload.(model.IssuingRound).Round
-		switch key := (model.Argument{V: &entries[i]}).Int64("number"); {
-		case key != r.Number:
-			return broken("issuing round %d was given as round %d", r.Number, key)
-		case r.IssuesAt > e.Now():
-			return broken("issuing of round %d opens at %s only", r.Number, microsText(r.IssuesAt))
-		}
-		if ctx.issuing == nil {
-			ctx.issuing = map[int64]*model.Round{}
-		}
-		ctx.issuing[r.Number] = r
-	}
-	return nil
+func openMiningRound(e *Execution, n uint64) *model.Round {
+	r := e.fetchOf(model.OpenRoundTemplate, n).Payload.(model.OpenRound).Round
+	require(r.OpensAt <= e.Now(), "mining round %d opens at %s only", r.Number, microsText(r.OpensAt))
+	return r
 }
 
 // featuredApp is the provider of the featured app right in a context, or noParty.
-func featuredApp(e *Execution, v model.Argument) (model.Party, error) {
+func featuredApp(e *Execution, v model.Argument) model.Party {
 	right := v.Given("featuredAppRight")
 	if right == nil {
-		return model.NoParty, nil
+		return model.NoParty
 	}
-	c, err := e.fetchOf(model.FeaturedAppRightTemplate, uint64(right.Num))
-	if err != nil {
-		return model.NoParty, err
-	}
-	return c.Payload.(model.FeaturedAppRight).Provider, nil
+	return e.fetchOf(model.FeaturedAppRightTemplate, uint64(right.Num)).Payload.(model.FeaturedAppRight).Provider
 }
 
 // paymentContextOf reads the context of a choice that is not one of the rules.
-func paymentContextOf(e *Execution, v model.Argument) (transferContext, error) {
-	if _, err := e.fetchOf(model.AmuletRulesTemplate, v.Contract("amuletRules")); err != nil {
-		return transferContext{}, err
-	}
+func paymentContextOf(e *Execution, v model.Argument) transferContext {
+	e.fetchOf(model.AmuletRulesTemplate, v.Contract("amuletRules"))
 	return transferContextOf(e, v.Record("context"))
 }
 
@@ -163,73 +109,64 @@ type order struct {
 	context       transferContext
 }
 
-func outputsOf(e *Execution, list []model.Value) ([]sim.Output, error) {
+func outputsOf(e *Execution, list []model.Value) []sim.Output {
 	if len(list) > maxOutputs {
-		return nil, broken("%d outputs are more than %d", len(list), maxOutputs).with("error_id", errorTooManyOutputs)
+		panic(broken("%d outputs are more than %d", len(list), maxOutputs).with("error_id", errorTooManyOutputs))
 	}
 	outputs := make([]sim.Output, len(list))
 	for i := range list {
 		v := model.Argument{V: &list[i]}
 		o := sim.Output{Receiver: v.Party("receiver"), Amount: v.Numeric("amount")}
-		if err := e.positive("amount of output "+strconv.Itoa(i), o.Amount); err != nil {
-			return nil, err
-		}
-		if ratio := v.Numeric("receiverFeeRatio"); ratio < 0 || ratio > model.One {
-			return nil, broken("receiverFeeRatio %s is not between 0 and 1", ratio)
-		}
-		var err error
-		if o.Lock, err = lockOf(e, v.Given("lock")); err != nil {
-			return nil, err
-		}
+		positive("amount of output "+strconv.Itoa(i), o.Amount)
+		ratio := v.Numeric("receiverFeeRatio")
+		require(ratio >= 0 && ratio <= model.One, "receiverFeeRatio %s is not between 0 and 1", ratio)
+		o.Lock = lockOf(v.Given("lock"))
 		outputs[i] = o
 	}
-	return outputs, nil
+	return outputs
 }
 
-func (e *Execution) positive(what string, amount model.Decimal) error {
+func positive(what string, amount model.Decimal) {
 	if amount <= 0 {
-		return broken("%s must be positive, not %s", what, amount).with("error_id", "amount-not-positive")
+		panic(broken("%s must be positive, not %s", what, amount).with("error_id", "amount-not-positive"))
 	}
-	return nil
 }
 
-func lockOf(e *Execution, v *model.Value) (*model.LockedAmulet, error) {
+func lockOf(v *model.Value) *model.LockedAmulet {
 	if v == nil {
-		return nil, nil
+		return nil
 	}
 	lock := model.Argument{V: v}
 	holders := lock.List("holders")
-	if len(holders) == 0 || len(holders) > maxLockHolders {
-		return nil, broken("a lock has 1 to %d holders, not %d", maxLockHolders, len(holders))
-	}
+	require(len(holders) != 0 && len(holders) <= maxLockHolders, "a lock has 1 to %d holders, not %d", maxLockHolders, len(holders))
 	l := &model.LockedAmulet{Holder: model.Party(holders[0].Num), ExpiresAt: lock.Time("expiresAt"), Context: lock.OptionalText("optContext")}
 	for _, h := range holders[1:] {
 		l.Others = append(l.Others, model.Party(h.Num))
 	}
-	return l, nil
+	return l
 }
 
-func beneficiariesOf(e *Execution, v *model.Value) ([]model.ActivityMarker, error) {
+// beneficiariesOf reads beneficiaries, whose weights are at most 1 together; v may be nil.
+func beneficiariesOf(v *model.Value) []model.ActivityMarker {
 	if v == nil {
-		return nil, nil
+		return nil
 	}
-	if len(v.Elems) == 0 || len(v.Elems) > maxBeneficiaries {
-		return nil, broken("a reward has 1 to %d beneficiaries, not %d", maxBeneficiaries, len(v.Elems))
+	list, sum := sharesOf(v.Elems, "weight", "weight")
+	require(sum <= model.One, "weights of beneficiaries add up to %s, more than 1", sum)
+	return list
+}
+
+// sharesOf reads beneficiaries with their weights, which are in the field label and are called
+// what, and adds the weights up.
+func sharesOf(list []model.Value, label, what string) (shares []model.ActivityMarker, sum model.Decimal) {
+	require(len(list) != 0 && len(list) <= maxBeneficiaries, "a reward has 1 to %d beneficiaries, not %d", maxBeneficiaries, len(list))
+	for i := range list {
+		b := model.Argument{V: &list[i]}
+		s := model.ActivityMarker{Beneficiary: b.Party("beneficiary"), Weight: b.Numeric(label)}
+		require(s.Weight > 0 && s.Weight <= model.One, "%s %s of a beneficiary is not above 0 and at most 1", what, s.Weight)
+		shares, sum = append(shares, s), sum+s.Weight
 	}
-	var sum model.Decimal
-	list := make([]model.ActivityMarker, len(v.Elems))
-	for i := range v.Elems {
-		b := model.Argument{V: &v.Elems[i]}
-		list[i] = model.ActivityMarker{Beneficiary: b.Party("beneficiary"), Weight: b.Numeric("weight")}
-		if list[i].Weight <= 0 || list[i].Weight > model.One {
-			return nil, broken("weight %s of a beneficiary is not above 0 and at most 1", list[i].Weight)
-		}
-		sum += list[i].Weight
-	}
-	if sum > model.One {
-		return nil, broken("weights of beneficiaries add up to %s, more than 1", sum)
-	}
-	return list, nil
+	return shares, sum
 }
 
 // controllers are the parties that must agree.
@@ -239,38 +176,29 @@ func (o *order) controllers() []model.Party {
 
 // settleOrder executes a transfer within the node that is open, at the prices of the round
 // that is set.
-func settleOrder(e *Execution, o order) (*sim.Settlement, error) {
+func settleOrder(e *Execution, o order) *sim.Settlement {
 	s := &sim.Settlement{Payment: sim.Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}}
-	if err := takeInputs(e, s, o); err != nil {
-		return nil, err
-	}
-	fee := e.payments.OutputFee()
-	rest, needed := s.Inputs(), model.Decimal(0)
+	takeInputs(e, s, o)
+	fee := e.Payments.OutputFee()
+	have, needed := s.Inputs(), model.Decimal(0)
 	for _, out := range o.outputs {
 		needed += out.Amount + fee
-		if needed < 0 || needed > rest { // below 0: it overflowed
-			return nil, insufficientFunds(o.outputs, fee, rest)
+		if needed < 0 || needed > have { // below 0: it overflowed
+			panic(insufficientFunds(o.outputs, fee, have))
 		}
 	}
-	e.bank.Mint(rest - s.InCoins)
-	for _, out := range o.outputs {
-		s.Created = append(s.Created, createOrdered(e, s, out))
-		s.Fees = append(s.Fees, fee)
+	fees := e.Payments.Pay(s)
+	reward := sim.Reward{Round: rewardedRound(e), Sender: o.sender, Provider: o.provider, Fees: fees,
+		Featured: o.context.app != model.NoParty && o.context.app == o.provider, Beneficiaries: o.beneficiaries}
+	if !reward.Featured && o.provider == o.sender {
+		reward.Provider = model.NoParty // nobody is an app of its own
 	}
-	rest -= needed
-	s.ChangeFee = min(rest, fee)
-	if rest -= s.ChangeFee; rest > 0 {
-		s.Change = createCoin(e, o.sender, rest)
-		s.Note(s.Change, 1)
-	}
-	burned := s.ChangeFee + fee*model.Decimal(len(o.outputs))
-	e.bank.Burn(burned)
-	rewardOrder(e, o, burned)
-	return s, nil
+	e.Payments.Reward(reward)
+	return s
 }
 
 // insufficientFunds is the refusal of a transfer whose inputs are worth less than it needs.
-func insufficientFunds(outputs []sim.Output, fee, have model.Decimal) error {
+func insufficientFunds(outputs []sim.Output, fee, have model.Decimal) *Refusal {
 	needed := model.Decimal(0)
 	for _, o := range outputs {
 		if needed += o.Amount + fee; needed < 0 {
@@ -278,119 +206,71 @@ func insufficientFunds(outputs []sim.Output, fee, have model.Decimal) error {
 		}
 	}
 	missing := needed - have
-	return &invalidTransfer{broken("Insufficient funds: the transfer needs %s, %s are missing", needed, missing).
-		with("error_id", ErrorInsufficientFunds).with("requiredAmount", needed.String()).with("missingAmount", missing.String()),
-		func(a *model.Arena) model.Value {
+	return broken("Insufficient funds: the transfer needs %s, %s are missing", needed, missing).
+		with("error_id", ErrorInsufficientFunds).with("requiredAmount", needed.String()).with("missingAmount", missing.String()).
+		asInvalid(func(a *model.Arena) model.Value {
 			return a.Variant("ITR_InsufficientFunds", a.Record(sim.MissingFundsShape, model.Numeric(missing)))
-		}}
-}
-
-// invalidTransfer is a refusal that a batch of operations tells of as the outcome of one of
-// them, and goes on.
-type invalidTransfer struct {
-	refusal *Refusal
-	reason  func(a *model.Arena) model.Value // a variant of InvalidTransferReason
-}
-
-// asInvalid reports whether err is an invalid transfer, and which.
-func asInvalid(err error, target **invalidTransfer) bool { return errors.As(err, target) }
-
-func (i *invalidTransfer) Error() string { return i.refusal.Error() }
-func (i *invalidTransfer) Unwrap() error { return i.refusal }
-
-// createCoin creates a coin of which nobody keeps track yet.
-func createCoin(e *Execution, owner model.Party, amount model.Decimal) *model.Contract {
-	c := e.Tx.Create(model.AmuletTemplate, e.bank.CoinPayload(owner, amount))
-	e.bank.Supply.Circulating += amount
-	return c
-}
-
-func createOrdered(e *Execution, s *sim.Settlement, o sim.Output) *model.Contract {
-	var c *model.Contract
-	if o.Lock != nil {
-		lock := *o.Lock
-		lock.Amulet = e.bank.CoinPayload(o.Receiver, o.Amount)
-		c = e.Tx.Create(model.LockedAmuletTemplate, lock)
-		e.bank.Supply.Circulating += o.Amount
-	} else {
-		c = createCoin(e, o.Receiver, o.Amount)
-	}
-	s.Note(c, 1)
-	return c
+		})
 }
 
 // takeInputs archives the inputs of a transfer and adds up what they are worth.
-func takeInputs(e *Execution, s *sim.Settlement, o order) error {
+func takeInputs(e *Execution, s *sim.Settlement, o order) {
 	if len(o.inputs) > model.MaxInputs {
-		return broken("%d inputs are more than %d", len(o.inputs), model.MaxInputs).with("error_id", ErrorTooManyInputs)
+		panic(broken("%d inputs are more than %d", len(o.inputs), model.MaxInputs).with("error_id", ErrorTooManyInputs))
 	}
 	for i := range o.inputs {
 		in := &o.inputs[i]
-		if in.Text == "ExtTransferInput" {
-			return broken("faucet coupons are not in use on this network")
-		}
-		c, err := e.fetch(uint64(in.Elems[0].Num))
-		if err != nil {
-			return err
-		}
-		if err := takeInput(e, s, o, in.Text, c); err != nil {
-			return err
-		}
+		require(in.Text != "ExtTransferInput", "faucet coupons are not in use on this network")
+		takeInput(e, s, o, in.Text, e.fetch(uint64(in.Elems[0].Num)))
 	}
-	return nil
 }
 
-func takeInput(e *Execution, s *sim.Settlement, o order, tag string, c *model.Contract) error {
+func takeInput(e *Execution, s *sim.Settlement, o order, tag string, c *model.Contract) {
 	if tag == "InputAmulet" {
-		return takeCoin(e, s, o.sender, c)
+		takeCoin(e, s, o.sender, c)
+		return
 	}
 	p, ok := c.Payload.(model.Coupon)
-	if !ok || p.Input() != tag || c.Template == model.UnallocatedTemplate {
-		return broken("contract %s of %s is no %s", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name, tag)
-	}
-	r, err := mayCollect(e, o, c, p)
-	if err != nil {
-		return err
-	}
+	require(ok && p.Input() == tag && c.Template != model.UnallocatedTemplate, "contract %s of %s is no %s", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name, tag)
+	r := mayCollect(e, o, c, p)
 	if r == nil {
 		r = o.context.round // a grant is worth the same in any
 	}
 	s.Add(p, p.Worth(r))
 	e.Tx.Archive(c)
-	return nil
 }
 
-func takeCoin(e *Execution, s *sim.Settlement, sender model.Party, c *model.Contract) error {
+func takeCoin(e *Execution, s *sim.Settlement, sender model.Party, c *model.Contract) {
 	p, ok := c.Payload.(model.Amulet)
-	switch {
-	case !ok:
-		return broken("contract %s of %s is no coin to spend", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name)
-	case p.Owner != sender:
-		return broken("coin %s is not owned by the sender", e.Names.IDs.AppendContractID(nil, c.Number)).with("error_id", "not-owner")
+	require(ok, "contract %s of %s is no coin to spend", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name)
+	if p.Owner != sender {
+		panic(broken("coin %s is not owned by the sender", e.Names.IDs.AppendContractID(nil, c.Number)).with("error_id", "not-owner"))
 	}
 	s.Coins = append(s.Coins, c)
 	s.Note(c, -1)
-	s.InCoins += e.bank.Spend(c)
-	return nil
+	s.InCoins += e.Bank.Spend(c)
 }
 
 // mayCollect checks that the sender of an order may collect a coupon now. It returns the
 // issuing round of the coupon, nil for a grant.
-func mayCollect(e *Execution, o order, c *model.Contract, p model.Coupon) (*model.Round, error) {
+func mayCollect(e *Execution, o order, c *model.Contract, p model.Coupon) *model.Round {
 	validator, other := o.context.rights[p.Owner()]
 	_, byRight := p.(model.ValidatorReward)
 	if owner := p.Owner(); owner != o.sender && !(byRight && other && validator == o.sender) {
-		return nil, broken("coupon %s belongs to %s, not to the sender", e.Names.IDs.AppendContractID(nil, c.Number), e.Names.Name(owner)).
-			with("error_id", "not-owner")
+		panic(broken("coupon %s belongs to %s, not to the sender", e.Names.IDs.AppendContractID(nil, c.Number), e.Names.Name(owner)).
+			with("error_id", "not-owner"))
 	}
 	var number int64
 	switch p := p.(type) {
 	case model.ActivityRecord:
-		return nil, e.later("expiry of the activity record at", p.ExpiresAt)
+		e.later("expiry of the activity record at", p.ExpiresAt)
+		return nil
 	case model.FundCoupon:
-		return nil, e.later("expiry of the development fund coupon at", p.ExpiresAt)
+		e.later("expiry of the development fund coupon at", p.ExpiresAt)
+		return nil
 	case model.CouponV2:
-		return nil, e.later("expiry of the reward coupon at", p.ExpiresAt)
+		e.later("expiry of the reward coupon at", p.ExpiresAt)
+		return nil
 	case model.AppReward:
 		number = p.Round
 	case model.ValidatorReward:
@@ -402,69 +282,39 @@ func mayCollect(e *Execution, o order, c *model.Contract, p model.Coupon) (*mode
 	}
 	r := o.context.issuing[number]
 	if r == nil {
-		return nil, broken("no issuing round is given for a coupon of round %d", number).with("error_id", "missing-issuing-round")
+		panic(broken("no issuing round is given for a coupon of round %d", number).with("error_id", "missing-issuing-round"))
 	}
-	return r, nil
-}
-
-// rewardOrder is reward for a transfer by a command.
-func rewardOrder(e *Execution, o order, burned model.Decimal) {
-	r := rewardedRound(e)
-	featured := o.context.app != model.NoParty && o.context.app == o.provider
-	if featured {
-		e.Tx.Provider = o.provider
-	}
-	if featured && !e.rewards.RewardsByTraffic() {
-		amount := model.ExtraRewardUSD.Over(r.Price)
-		if len(o.beneficiaries) == 0 {
-			e.Tx.Create(model.AppRewardTemplate, model.AppReward{Provider: o.provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: model.NoParty})
-		}
-		for _, b := range o.beneficiaries {
-			e.Tx.Create(model.AppRewardTemplate, model.AppReward{Provider: o.provider, Featured: true, Amount: amount.Times(b.Weight), Round: r.Number, Beneficiary: b.Beneficiary})
-		}
-	}
-	if burned == 0 {
-		return
-	}
-	if o.provider != o.sender && !featured {
-		e.Tx.Create(model.AppRewardTemplate, model.AppReward{Provider: o.provider, Featured: false, Amount: burned, Round: r.Number, Beneficiary: model.NoParty})
-	}
-	e.Tx.Create(model.ValidatorRewardTemplate, model.ValidatorReward{User: o.sender, Amount: burned, Round: r.Number})
+	return r
 }
 
 // rewardedRound is the round whose coupons a transfer earns: the one of its context, or the
 // newest if that only kept the number and the price of one.
 func rewardedRound(e *Execution) *model.Round {
-	if r := e.rounds.OpenRound(); r.Contract != nil {
+	if r := e.Rounds.OpenRound(); r.Contract != nil {
 		return r
 	}
 	defer e.at(nil)()
-	return e.rounds.OpenRound()
+	return e.Rounds.OpenRound()
 }
 
 // transferBy exercises AmuletRules_Transfer as a part of another choice.
-func transferBy(e *Execution, o order) (*sim.Settlement, model.Value, error) {
+func transferBy(e *Execution, o order) (*sim.Settlement, model.Value) {
 	controllers := o.controllers()
-	if err := e.authorized(controllers, "exercising AmuletRules_Transfer"); err != nil {
-		return nil, model.Value{}, err
-	}
+	e.authorized(controllers, "exercising AmuletRules_Transfer")
 	a := e.Tx.Arena()
 	defer e.at(o.context.round)()
 	arg := a.Record(sim.TransferArgShape, orderValue(e, o), o.context.given, e.Tx.ExpectedDSO())
 	at := e.Tx.Exercise(e.Rules.Amulet, "AmuletRules_Transfer", arg, controllers...)
-	s, err := settleOrder(e, o)
-	if err != nil {
-		return nil, model.Value{}, err
-	}
-	result := e.payments.TransferResult(s)
+	s := settleOrder(e, o)
+	result := e.Payments.TransferResult(s)
 	e.Tx.Finish(at, result)
-	return s, result, nil
+	return s, result
 }
 
 func orderValue(e *Execution, o order) model.Value {
 	a := e.Tx.Arena()
 	fields := []model.Value{model.PartyValue(o.sender), model.PartyValue(o.provider), {Kind: model.KindList, Elems: o.inputs},
-		e.payments.OutputsValue(&sim.Payment{Outputs: o.outputs})}
+		e.Payments.OutputsValue(&sim.Payment{Outputs: o.outputs})}
 	if e.Tx.Version() > 0 {
 		fields = append(fields, model.None())
 	}

@@ -22,3 +22,22 @@ type Round struct {
 	PerValidator, PerSvWeight, PerLiveness Decimal
 	Unclaimed, Fund                        Decimal // of the pools, when issuing starts
 }
+
+// Count adds a coupon to those of the round.
+func (r *Round) Count(c *Contract) {
+	r.Coupons = append(r.Coupons, c)
+	switch p := c.Payload.(type) {
+	case AppReward:
+		if p.Featured {
+			r.FeaturedTotal += p.Amount
+		} else {
+			r.UnfeaturedTotal += p.Amount
+		}
+	case ValidatorReward:
+		r.ValidatorTotal += p.Amount
+	case SvReward:
+		r.SvWeightTotal += p.Weight
+	case Liveness:
+		r.LivenessTotal++
+	}
+}

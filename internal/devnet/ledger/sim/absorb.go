@@ -26,21 +26,11 @@ func (x *Executor) notice(c *model.Contract) {
 	case model.Amulet:
 		x.Bank.keepCoin(p, c)
 	case model.AppReward:
-		r := x.Rounds.roundNumbered(p.Round)
-		r.Coupons = append(r.Coupons, c)
-		if p.Featured {
-			r.FeaturedTotal += p.Amount
-		} else {
-			r.UnfeaturedTotal += p.Amount
-		}
+		x.Rounds.roundNumbered(p.Round).Count(c)
 	case model.ValidatorReward:
-		r := x.Rounds.roundNumbered(p.Round)
-		r.Coupons = append(r.Coupons, c)
-		r.ValidatorTotal += p.Amount
+		x.Rounds.roundNumbered(p.Round).Count(c)
 	case model.Liveness:
-		r := x.Rounds.roundNumbered(p.Round)
-		r.Coupons = append(r.Coupons, c)
-		r.LivenessTotal++
+		x.Rounds.roundNumbered(p.Round).Count(c)
 	case model.LockedAmulet:
 		if p.ExpiresIn()-p.Created < dustRounds {
 			x.Rounds.noteDust(max(p.ExpiresIn(), x.Rounds.RoundsOpened()), c)
@@ -110,13 +100,8 @@ func (x *Rounds) roundNumbered(number int64) *model.Round {
 }
 
 func (x *Validators) noticeTraffic(p model.MemberTraffic, c *model.Contract) {
-	node := x.ParticipantNamed(p.Member)
-	if node < 0 {
-		return
-	}
-	x.traffic[node] = append(x.traffic[node], c)
-	if len(x.traffic[node]) == model.PurchasesBeforeMerge {
-		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.mergeTraffic(node) })
+	if node := x.ParticipantNamed(p.Member); node >= 0 {
+		x.keepPurchase(node, c)
 	}
 }
 

@@ -140,7 +140,6 @@ func (x *Apps) convertMarkers() bool {
 		amount := model.ExtraRewardUSD.Over(r.Price).Times(p.Weight)
 		couponIDs[i] = model.ContractID(x.rounds.addCoupon(r, model.AppRewardTemplate,
 			model.AppReward{Provider: p.Provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: p.Beneficiary}).Number)
-		r.FeaturedTotal += amount
 	}
 	x.Tx.Finish(at, a.Record(convertDoneShape, a.List(couponIDs...)))
 	return true

@@ -59,10 +59,10 @@ func (x *Bank) checkSupply() {
 	}
 }
 
-var UnlockV2DoneShape = model.NewShape("amuletCid", "meta")
+var unlockV2DoneShape = model.NewShape("amuletCid", "meta")
 
-// CoinPayload is a coin as of the open round.
-func (x *Bank) CoinPayload(owner model.Party, amount model.Decimal) model.Amulet {
+// coinPayload is a coin as of the open round.
+func (x *Bank) coinPayload(owner model.Party, amount model.Decimal) model.Amulet {
 	r := x.rounds.OpenRound()
 	return model.Amulet{Owner: owner, Amount: amount, Created: r.Number, Rate: model.HoldingFeeUSD.Over(r.Price)}
 }
@@ -115,15 +115,27 @@ func (x *Bank) expireDust(round int64) {
 	delete(x.rounds.dust, round)
 }
 
-// expireLock unlocks a coin whose lock has expired, in the name of its owner, who has agreed
+// ExpireLock unlocks a coin whose lock has expired, in the name of its owner, who has agreed
 // to it beforehand, and returns it.
-func (x *Bank) expireLock(locked *model.Contract) *model.Contract {
-	a, p := x.Tx.Arena(), locked.Payload.(model.LockedAmulet)
-	at := x.Tx.Consume(locked, "LockedAmulet_OwnerExpireLockV2", a.Record(model.EmptyRecordShape), p.Owner)
-	x.Supply.Circulating -= p.Amount
-	coin := x.newCoin(p.Owner, p.Amount)
-	x.Tx.Finish(at, a.Record(UnlockV2DoneShape, model.ContractID(coin.Number), model.Metadata(a, model.TxKindMetaKey, "unlock")))
+func (x *Bank) ExpireLock(locked *model.Contract) *model.Contract {
+	owner := locked.Payload.(model.LockedAmulet).Owner
+	at := x.Tx.Consume(locked, "LockedAmulet_OwnerExpireLockV2", x.Tx.Arena().Record(model.EmptyRecordShape), owner)
+	coin := x.Unlocked(locked)
+	x.Tx.Finish(at, x.UnlockResult(coin))
 	return coin
+}
+
+// Unlocked creates the coin that was in a locked one, whose archival is the node in work.
+func (x *Bank) Unlocked(locked *model.Contract) *model.Contract {
+	p := locked.Payload.(model.LockedAmulet)
+	x.Supply.Circulating -= p.Amount
+	return x.NewCoin(p.Owner, p.Amount)
+}
+
+// UnlockResult is the result of a choice that unlocks a coin without naming a round.
+func (x *Bank) UnlockResult(coin *model.Contract) model.Value {
+	a := x.Tx.Arena()
+	return a.Record(unlockV2DoneShape, model.ContractID(coin.Number), model.Metadata(a, model.TxKindMetaKey, "unlock"))
 }
 
 // gather takes coins until they are worth at least amount, up to maxInputs.
@@ -177,11 +189,15 @@ func (x *Bank) keepCoin(p model.Amulet, c *model.Contract) {
 	}
 }
 
-// newCoin creates a coin and puts it into the owner's wallet.
-func (x *Bank) newCoin(owner model.Party, amount model.Decimal) *model.Contract {
-	p := x.CoinPayload(owner, amount)
+// NewCoin creates a coin and puts it into the owner's wallet. The coins of a submission get
+// there once it has succeeded; see absorb.
+func (x *Bank) NewCoin(owner model.Party, amount model.Decimal) *model.Contract {
+	p := x.coinPayload(owner, amount)
 	c := x.Tx.Create(model.AmuletTemplate, p)
 	x.Supply.Circulating += amount
+	if x.Tx.Attempt != nil {
+		return c
+	}
 	x.Wallets[owner].Coins = append(x.Wallets[owner].Coins, c)
 	if p.ExpiresIn()-p.Created < dustRounds {
 		x.rounds.noteDust(p.ExpiresIn(), c)
@@ -190,7 +206,7 @@ func (x *Bank) newCoin(owner model.Party, amount model.Decimal) *model.Contract 
 }
 
 func (x *Bank) newLockedCoin(owner model.Party, amount model.Decimal, lock model.LockedAmulet) *model.Contract {
-	lock.Amulet = x.CoinPayload(owner, amount)
+	lock.Amulet = x.coinPayload(owner, amount)
 	c := x.Tx.Create(model.LockedAmuletTemplate, lock)
 	x.Supply.Circulating += amount
 	return c

@@ -116,29 +116,36 @@ func (x *Payments) OutputFee() model.Decimal {
 func (x *Payments) settle(p Payment) *Settlement {
 	s := &Settlement{Payment: p}
 	x.consumeInputs(s)
+	fees := x.Pay(s)
+	x.reward(s, fees)
+	return s
+}
+
+// Pay creates the outputs and the change of a payment whose inputs were archived, and burns
+// the fees, which it returns.
+func (x *Payments) Pay(s *Settlement) (fees model.Decimal) {
 	x.bank.Mint(s.Inputs() - s.InCoins)
 	rest := s.Inputs()
-	for _, o := range p.Outputs {
+	for _, o := range s.Outputs {
 		s.Created = append(s.Created, x.createOutput(s, o))
 		fee := x.OutputFee()
 		s.Fees = append(s.Fees, fee)
 		rest -= o.Amount + fee
 	}
 	if rest < 0 {
-		x.Tx.fail(fmt.Errorf("payment of party %d lacks %s coins", p.Sender, -rest))
+		x.Tx.fail(fmt.Errorf("payment of party %d lacks %s coins", s.Sender, -rest))
 	}
 	s.ChangeFee = min(rest, x.OutputFee())
 	if rest -= s.ChangeFee; rest > 0 {
-		s.Change = x.bank.newCoin(p.Sender, rest)
+		s.Change = x.bank.NewCoin(s.Sender, rest)
 		s.Note(s.Change, 1)
 	}
-	fees := s.ChangeFee
+	fees = s.ChangeFee
 	for _, f := range s.Fees {
 		fees += f
 	}
 	x.bank.Burn(fees)
-	x.reward(s, fees)
-	return s
+	return fees
 }
 
 func (x *Payments) consumeInputs(s *Settlement) {
@@ -174,9 +181,9 @@ func (s *Settlement) Add(p model.Coupon, worth model.Decimal) {
 func (x *Payments) createOutput(s *Settlement, o Output) *model.Contract {
 	var c *model.Contract
 	if o.Lock != nil {
-		c = x.bank.newLockedCoin(s.Sender, o.Amount, *o.Lock)
+		c = x.bank.newLockedCoin(o.Receiver, o.Amount, *o.Lock)
 	} else {
-		c = x.bank.newCoin(o.Receiver, o.Amount)
+		c = x.bank.NewCoin(o.Receiver, o.Amount)
 	}
 	s.Note(c, 1)
 	return c
@@ -194,32 +201,52 @@ func (s *Settlement) Note(c *model.Contract, sign model.Decimal) {
 	s.balances[at].rate += sign * coin.Rate
 }
 
-// reward gives the app a coupon if it is featured, and in return for burned fees
-// one to the app and one to the sender for its validator.
+// reward rewards a payment of the simulated users.
 func (x *Payments) reward(s *Settlement, fees model.Decimal) {
-	r := x.rounds.OpenRound()
-	featured := s.Provider != model.NoParty && x.apps.Right(s.Provider) != nil
-	if featured {
-		x.Tx.Provider = s.Provider
+	r := Reward{Round: x.rounds.OpenRound(), Sender: s.Sender, Provider: s.Provider, Fees: fees,
+		Featured: s.Provider != model.NoParty && x.apps.Right(s.Provider) != nil}
+	if r.Featured && !x.rewards.RewardsByTraffic() && x.Random.Percent(15) {
+		r.Beneficiaries = []model.ActivityMarker{{Beneficiary: x.Names.Providers.Of(x.Random), Weight: model.One}}
 	}
-	if featured && !x.rewards.RewardsByTraffic() {
-		amount := model.ExtraRewardUSD.Over(r.Price)
-		beneficiary := model.NoParty
-		if x.Random.Percent(15) {
-			beneficiary = x.Names.Providers.Of(x.Random)
+	x.Reward(r)
+}
+
+// Reward says who is rewarded for a payment.
+type Reward struct {
+	Round    *model.Round
+	Sender   model.Party
+	Provider model.Party // the app, or NoParty
+	Featured bool        // whether the app is featured
+	Fees     model.Decimal
+	// Beneficiaries get the coupon of a featured app, by their weights; the app itself if there
+	// are none.
+	Beneficiaries []model.ActivityMarker
+}
+
+// Reward gives the app a coupon if it is featured, and in return for burned fees
+// one to the app and one to the sender for its validator.
+func (x *Payments) Reward(w Reward) {
+	r := w.Round
+	if w.Featured {
+		x.Tx.Provider = w.Provider
+	}
+	if w.Featured && !x.rewards.RewardsByTraffic() {
+		amount, beneficiaries := model.ExtraRewardUSD.Over(r.Price), w.Beneficiaries
+		if len(beneficiaries) == 0 {
+			beneficiaries = []model.ActivityMarker{{Beneficiary: model.NoParty, Weight: model.One}}
 		}
-		x.rounds.addCoupon(r, model.AppRewardTemplate, model.AppReward{Provider: s.Provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: beneficiary})
-		r.FeaturedTotal += amount
+		for _, b := range beneficiaries {
+			x.rounds.addCoupon(r, model.AppRewardTemplate, model.AppReward{Provider: w.Provider, Featured: true,
+				Amount: amount.Times(b.Weight), Round: r.Number, Beneficiary: b.Beneficiary})
+		}
 	}
-	if fees == 0 {
+	if w.Fees == 0 {
 		return
 	}
-	if s.Provider != model.NoParty && !featured {
-		x.rounds.addCoupon(r, model.AppRewardTemplate, model.AppReward{Provider: s.Provider, Featured: false, Amount: fees, Round: r.Number, Beneficiary: model.NoParty})
-		r.UnfeaturedTotal += fees
+	if w.Provider != model.NoParty && !w.Featured {
+		x.rounds.addCoupon(r, model.AppRewardTemplate, model.AppReward{Provider: w.Provider, Amount: w.Fees, Round: r.Number, Beneficiary: model.NoParty})
 	}
-	x.rounds.addCoupon(r, model.ValidatorRewardTemplate, model.ValidatorReward{User: s.Sender, Amount: fees, Round: r.Number})
-	r.ValidatorTotal += fees
+	x.rounds.addCoupon(r, model.ValidatorRewardTemplate, model.ValidatorReward{User: w.Sender, Amount: w.Fees, Round: r.Number})
 }
 
 // inputsValue lists the inputs of a payment as a choice argument.
@@ -379,30 +406,39 @@ func (x *Payments) takeFunds(sender model.Party, limit, outputs int) (p Payment,
 	return Payment{Sender: sender, Coins: taken, Provider: model.NoParty}, spendable, true
 }
 
-// tap mints coins for p, in a node of its own.
-func (x *Payments) tap(p model.Party, amount model.Decimal) *model.Contract {
+// Tap has p tap coins.
+func (x *Payments) Tap(p model.Party, amount model.Decimal) *model.Contract {
+	tap := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_Tap", x.Tx.Arena().Record(tapShape,
+		model.PartyValue(p), model.Numeric(amount), model.ContractID(x.rounds.OpenRound().Contract.Number)), p)
+	c := x.MintTap(p, amount)
+	x.Tx.Finish(tap, x.CoinResult(c))
+	return c
+}
+
+// MintTap mints the coins of a tap for p, in a node of its own.
+func (x *Payments) MintTap(p model.Party, amount model.Decimal) *model.Contract {
 	a := x.Tx.Arena()
-	open := model.ContractID(x.rounds.OpenRound().Contract.Number)
-	tap := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_Tap",
-		a.Record(TapShape, model.PartyValue(p), model.Numeric(amount), open), p)
-	fields := []model.Value{model.PartyValue(p), model.Numeric(amount), open}
+	fields := []model.Value{model.PartyValue(p), model.Numeric(amount), model.ContractID(x.rounds.OpenRound().Contract.Number)}
 	if x.Tx.Version() > 0 {
 		fields = append(fields, a.Some(model.Text("tap")))
 	}
-	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(MintShape, fields...), model.Dso, p)
+	mint := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Mint", a.Record(mintShape, fields...), model.Dso, p)
 	x.bank.Mint(amount)
-	c := x.bank.newCoin(p, amount)
+	c := x.bank.NewCoin(p, amount)
 	x.Tx.Finish(mint, a.Record(MintDoneShape, x.AmuletSum(c)))
-	x.Tx.Finish(tap, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(c)}, model.None())...))
 	return c
+}
+
+// CoinResult is the result of a choice that only creates a coin.
+func (x *Payments) CoinResult(c *model.Contract) model.Value {
+	return x.Tx.Arena().Record(coinDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(c)}, model.None())...)
 }
 
 // unlockBy turns a locked coin into one of its owner by a choice, and returns that.
 func (x *Payments) unlockBy(c *model.Contract, choice string, actors ...model.Party) *model.Contract {
-	a, lock := x.Tx.Arena(), c.Payload.(model.LockedAmulet)
-	at := x.Tx.Consume(c, choice, a.Record(UnlockShape, model.ContractID(x.rounds.OpenRound().Contract.Number)), actors...)
-	x.bank.Supply.Circulating -= lock.Amount
-	coin := x.bank.newCoin(lock.Owner, lock.Amount)
-	x.Tx.Finish(at, a.Record(TapDoneShape, x.Tx.WithMeta([]model.Value{x.AmuletSum(coin)}, model.None())...))
+	round := model.ContractID(x.rounds.OpenRound().Contract.Number)
+	at := x.Tx.Consume(c, choice, x.Tx.Arena().Record(UnlockShape, round), actors...)
+	coin := x.bank.Unlocked(c)
+	x.Tx.Finish(at, x.CoinResult(coin))
 	return coin
 }

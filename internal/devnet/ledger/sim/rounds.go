@@ -352,14 +352,16 @@ func (x *Rounds) rewardSuperValidator() {
 	x.Rules.rewardStates[turn] = next
 	for i, s := range shares {
 		ids[i] = model.ContractID(x.addCoupon(r, model.SvRewardTemplate, s).Number)
-		r.SvWeightTotal += s.Weight
 	}
 	x.Tx.Finish(at, a.Record(receiveSvDoneShape, model.ContractID(next.Number), a.List(ids...)))
 }
 
-// addCoupon creates a coupon of round r.
+// addCoupon creates a coupon of round r. Those of a submission are counted once it has
+// succeeded; see absorb.
 func (x *Rounds) addCoupon(r *model.Round, t *model.Template, p model.Coupon) *model.Contract {
 	c := x.Tx.Create(t, p)
-	r.Coupons = append(r.Coupons, c)
+	if x.Tx.Attempt == nil {
+		r.Count(c)
+	}
 	return c
 }

@@ -76,7 +76,7 @@ func (x *Tokens) endAllocation(c *model.Contract) model.Value {
 	a, locked, back := x.Tx.Arena(), x.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked], x.Tx.Arena().List()
 	at := x.Tx.Consume(c, "AmuletAllocation_DsoExpire", a.Record(expireAllocationArg, model.Boolean(locked.IsActive())), model.Dso)
 	if locked.IsActive() {
-		back = a.List(model.ContractID(x.bank.expireLock(locked).Number))
+		back = a.List(model.ContractID(x.bank.ExpireLock(locked).Number))
 	}
 	result := a.Record(AllocationReturnedShape, back, model.Metadata(a, model.TxKindMetaKey, "unlock"))
 	x.Tx.Finish(at, result)
@@ -119,7 +119,7 @@ func (x *Tokens) answerTokenOffer() bool {
 	x.Tx.Through(at, model.TransferInstructionInterface)
 	amount := x.bank.Spend(x.lockedCoins[c])
 	delete(x.lockedCoins, c)
-	coin := x.bank.newCoin(owner, amount)
+	coin := x.bank.NewCoin(owner, amount)
 	output := a.Variant("TransferInstructionResult_Failed", model.Unit())
 	if owner == t.Receiver && kind == "transfer" {
 		output = a.Variant("TransferInstructionResult_Completed",
@@ -154,7 +154,7 @@ func (x *Tokens) endInstruction(c *model.Contract) model.Value {
 	delete(x.lockedCoins, c)
 	back := a.List()
 	if locked != nil {
-		back = a.List(model.ContractID(x.bank.expireLock(locked).Number))
+		back = a.List(model.ContractID(x.bank.ExpireLock(locked).Number))
 	}
 	result := a.Record(InstructionDoneShape, a.Variant("TransferInstructionResult_Failed", model.Unit()), back, model.Metadata(a, model.TxKindMetaKey, "unlock"))
 	x.Tx.Finish(at, result)

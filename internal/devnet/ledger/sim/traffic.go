@@ -9,7 +9,7 @@ import (
 
 var (
 	BuyTrafficShape       = model.NewShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
-	BuyTrafficDoneShape   = model.NewShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
+	buyTrafficDoneShape   = model.NewShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
 	mergeTrafficShape     = model.NewShape("trafficCids")
 	mergeTrafficDoneShape = model.NewShape("mergedTrafficCid")
 )
@@ -22,10 +22,10 @@ func (x *Validators) buyTraffic() bool {
 		return false
 	}
 	bytes := int64(x.Random.Between(model.MinTopUp, 3*model.MinTopUp))
-	cost := model.Decimal(bytes * 1e4).Times(model.TrafficPrice).Over(x.rounds.OpenRound().Price)
+	cost := x.TrafficCost(bytes)
 	taken, ok := x.bank.gather(operator, cost+2*x.payments.OutputFee())
 	if !ok {
-		x.payments.tap(operator, cost*8)
+		x.payments.Tap(operator, cost*8)
 		return true
 	}
 	a, node := x.Tx.Arena(), x.Names.ParticipantOf(operator, 0)
@@ -34,27 +34,37 @@ func (x *Validators) buyTraffic() bool {
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_BuyMemberTraffic", a.Record(BuyTrafficShape, x.payments.inputsValue(&p),
 		x.payments.context(&p), model.PartyValue(operator), model.Text(member), model.Text(x.Names.Synchronizers[0]),
 		model.Int64Value(x.Tx.Migration), model.Int64Value(bytes), x.Tx.ExpectedDSO()), operator)
-	s := x.payments.settle(p)
-	x.bank.Burn(x.bank.Spend(s.Created[0]))
-	purchase := x.Tx.Create(model.MemberTrafficTemplate, model.MemberTraffic{
-		Member: member, Synchronizer: x.Names.Synchronizers[0], Migration: x.Tx.Migration,
-		Purchased: bytes, Purchases: 1, AmuletSpent: cost, UsdSpent: cost.Times(x.rounds.OpenRound().Price),
-	})
-	x.rewardPurchase(operator, cost)
-	fields := []model.Value{x.rounds.RoundValue(), x.payments.Summary(s), model.Numeric(cost), model.ContractID(purchase.Number), x.payments.ChangeID(s)}
-	x.Tx.Finish(at, a.Record(BuyTrafficDoneShape, x.Tx.WithMeta(fields, model.None())...))
-	x.traffic[node] = append(x.traffic[node], purchase)
-	if len(x.traffic[node]) == model.PurchasesBeforeMerge {
-		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.mergeTraffic(node) })
-	}
+	purchase, result := x.CompletePurchase(x.payments.settle(p), model.MemberTraffic{
+		Member: member, Synchronizer: x.Names.Synchronizers[0], Migration: x.Tx.Migration, Purchased: bytes})
+	x.Tx.Finish(at, result)
+	x.keepPurchase(node, purchase)
 	return true
 }
 
-// rewardPurchase gives the buyer a coupon for the coins burned.
-func (x *Validators) rewardPurchase(buyer model.Party, burned model.Decimal) {
-	r := x.rounds.OpenRound()
-	x.rounds.addCoupon(r, model.ValidatorRewardTemplate, model.ValidatorReward{User: buyer, Amount: burned, Round: r.Number})
-	r.ValidatorTotal += burned
+// TrafficCost is the price of traffic in coins of the open round.
+func (x *Validators) TrafficCost(bytes int64) model.Decimal {
+	return model.Decimal(bytes * 1e4).Times(model.TrafficPrice).Over(x.rounds.OpenRound().Price)
+}
+
+// CompletePurchase burns the one output of a payment, notes what was bought for it, and gives
+// the buyer a coupon for the coins burned. It returns the contract and the result of
+// AmuletRules_BuyMemberTraffic.
+func (x *Validators) CompletePurchase(s *Settlement, p model.MemberTraffic) (*model.Contract, model.Value) {
+	x.bank.Burn(x.bank.Spend(s.Created[0]))
+	r, cost := x.rounds.OpenRound(), s.Outputs[0].Amount
+	p.Purchases, p.AmuletSpent, p.UsdSpent = 1, cost, cost.Times(r.Price)
+	c := x.Tx.Create(model.MemberTrafficTemplate, p)
+	x.rounds.addCoupon(r, model.ValidatorRewardTemplate, model.ValidatorReward{User: s.Sender, Amount: cost, Round: r.Number})
+	fields := []model.Value{x.rounds.RoundValue(), x.payments.Summary(s), model.Numeric(cost), model.ContractID(c.Number), x.payments.ChangeID(s)}
+	return c, x.Tx.Arena().Record(buyTrafficDoneShape, x.Tx.WithMeta(fields, model.None())...)
+}
+
+// keepPurchase has a purchase for a node merged with others.
+func (x *Validators) keepPurchase(node int, c *model.Contract) {
+	x.traffic[node] = append(x.traffic[node], c)
+	if len(x.traffic[node]) == model.PurchasesBeforeMerge {
+		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.mergeTraffic(node) })
+	}
 }
 
 // mergeTraffic sums the purchases of a node up in one contract.

@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	TapShape          = model.NewShape("receiver", "amount", "openRound")
-	MintShape         = model.NewShape("receiver", "amount", "openRound", "reason")
-	TapDoneShape      = model.NewShape("amuletSum", "meta")
+	tapShape          = model.NewShape("receiver", "amount", "openRound")
+	mintShape         = model.NewShape("receiver", "amount", "openRound", "reason")
+	coinDoneShape     = model.NewShape("amuletSum", "meta")
 	MintDoneShape     = model.NewShape("amuletSum")
 	amuletSumShape    = model.NewShape("amulet", "amuletPrice", "round")
 	UnlockShape       = model.NewShape("openRoundCid")
@@ -37,7 +37,7 @@ const dustRounds = 400
 
 // tapSomeone gives a user new coins, as only a development network does.
 func (x *users) tapSomeone() {
-	x.payments.tap(x.someUser(), x.Random.DecimalBetween(model.Coins(10), model.Coins(400)))
+	x.payments.Tap(x.someUser(), x.Random.DecimalBetween(model.Coins(10), model.Coins(400)))
 }
 
 // transferCoins moves coins from one user to one to three others, often through an app.

@@ -52,7 +52,6 @@ func (x *Validators) recordLiveness() bool {
 	p.ActiveAt, p.UpdatedAt, p.Software = x.Clock.EffectiveAt, x.Clock.EffectiveAt, model.ValidatorVersionOf[x.Tx.Version()]
 	x.licenses[at] = x.Tx.Create(model.LicenseTemplate, p)
 	record := x.rounds.addCoupon(r, model.LivenessTemplate, model.Liveness{Validator: p.Validator, Round: r.Number})
-	r.LivenessTotal++
 	x.Tx.Finish(node, a.Record(LivenessDoneShape, model.ContractID(x.licenses[at].Number), model.ContractID(record.Number)))
 	return true
 }
