@@ -15,35 +15,19 @@ import (
 
 // wireCommands are commands as requests have them: JsCommands.
 type wireCommands struct {
-	Commands       []map[string]wireCommand `json:"commands"`
-	CommandID      *string                  `json:"commandId"`
-	ActAs          []string                 `json:"actAs"`
-	UserID         string                   `json:"userId"`
-	ReadAs         []string                 `json:"readAs"`
-	WorkflowID     string                   `json:"workflowId"`
-	SubmissionID   string                   `json:"submissionId"`
-	Period         wirePeriod               `json:"deduplicationPeriod"`
-	MinTimeAbs     *string                  `json:"minLedgerTimeAbs"`
-	MinTimeRel     *wireDuration            `json:"minLedgerTimeRel"`
-	Disclosed      []wireDisclosed          `json:"disclosedContracts"`
-	SynchronizerID string                   `json:"synchronizerId"`
-	Packages       []string                 `json:"packageIdSelectionPreference"`
-}
-
-// wireCommand has the members of all kinds of commands.
-type wireCommand struct {
-	TemplateID      string          `json:"templateId"`
-	ContractID      string          `json:"contractId"`
-	CreateArguments json.RawMessage `json:"createArguments"`
-	Choice          string          `json:"choice"`
-	Argument        json.RawMessage `json:"choiceArgument"`
-}
-
-type wireDisclosed struct {
-	TemplateID     string `json:"templateId"`
-	ContractID     string `json:"contractId"`
-	Blob           string `json:"createdEventBlob"`
-	SynchronizerID string `json:"synchronizerId"`
+	Commands       []map[string]choices.Command `json:"commands"`
+	CommandID      *string                      `json:"commandId"`
+	ActAs          []string                     `json:"actAs"`
+	UserID         string                       `json:"userId"`
+	ReadAs         []string                     `json:"readAs"`
+	WorkflowID     string                       `json:"workflowId"`
+	SubmissionID   string                       `json:"submissionId"`
+	Period         wirePeriod                   `json:"deduplicationPeriod"`
+	MinTimeAbs     *string                      `json:"minLedgerTimeAbs"`
+	MinTimeRel     *wireDuration                `json:"minLedgerTimeRel"`
+	Disclosed      []choices.DisclosedContract  `json:"disclosedContracts"`
+	SynchronizerID string                       `json:"synchronizerId"`
+	Packages       []string                     `json:"packageIdSelectionPreference"`
 }
 
 // maxLedgerString bounds command, submission and workflow ids.
@@ -83,9 +67,12 @@ func (n *commandServer) commandRequest(who principal, q *wireCommands) (commandR
 	if o.Commands, err = n.commands(q.Commands); err != nil {
 		return o, err
 	}
-	if o.Disclosed, err = disclosedContracts(q.Disclosed); err != nil {
-		return o, err
+	for _, d := range q.Disclosed {
+		if d.Blob == "" {
+			return o, missingField("created_event_blob")
+		}
 	}
+	o.Disclosed = q.Disclosed
 	if err := n.checkPackages(q.Packages); err != nil {
 		return o, err
 	}
@@ -148,7 +135,7 @@ func (n *commandServer) checkSubmitters(actAs []string) error {
 }
 
 // commands decodes the commands of a submission.
-func (n *commandServer) commands(list []map[string]wireCommand) ([]choices.Command, error) {
+func (n *commandServer) commands(list []map[string]choices.Command) ([]choices.Command, error) {
 	if len(list) == 0 {
 		return nil, missingField("commands")
 	}
@@ -158,7 +145,7 @@ func (n *commandServer) commands(list []map[string]wireCommand) ([]choices.Comma
 			return nil, reply.BadRequest("invalid body: a command has %d members, want one", len(w))
 		}
 		for kind, content := range w {
-			c, err := content.decode(kind)
+			c, err := commandOf(kind, &content)
 			if err != nil {
 				return nil, err
 			}
@@ -171,8 +158,8 @@ func (n *commandServer) commands(list []map[string]wireCommand) ([]choices.Comma
 	return commands, nil
 }
 
-// decode returns a command if it has the members of its kind.
-func (w *wireCommand) decode(kind string) (choices.Command, error) {
+// commandOf returns a command of a kind, without the members of others, if it has its own.
+func commandOf(kind string, w *choices.Command) (choices.Command, error) {
 	var c choices.Command
 	creates, exercises := false, false
 	switch kind {
@@ -212,17 +199,6 @@ func (w *wireCommand) decode(kind string) (choices.Command, error) {
 // hasValue reports whether a member is there and not null.
 func hasValue(raw json.RawMessage) bool {
 	return len(raw) > 0 && !bytes.Equal(bytes.TrimSpace(raw), []byte("null"))
-}
-
-func disclosedContracts(list []wireDisclosed) ([]choices.DisclosedContract, error) {
-	var contracts []choices.DisclosedContract
-	for _, w := range list {
-		if w.Blob == "" {
-			return nil, missingField("created_event_blob")
-		}
-		contracts = append(contracts, choices.DisclosedContract{ContractID: w.ContractID, TemplateID: w.TemplateID, Blob: w.Blob})
-	}
-	return contracts, nil
 }
 
 // checkPackages refuses packages that the node does not have.

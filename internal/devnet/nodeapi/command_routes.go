@@ -9,61 +9,50 @@ import (
 )
 
 // submitAndWait executes commands and answers with where they stand in history.
-func (n *commandServer) submitAndWait(w http.ResponseWriter, r *http.Request) error {
-	done, err := n.submitBody(r)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
+func (n *commandServer) submitAndWait(r *http.Request, q *wireCommands) (any, error) {
+	done, err := n.submit(r.Context(), q)
+	return map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset}, err
 }
 
 // submitAsync executes commands as well: what is refused is said at once, the rest is told
 // by the completions.
-func (n *commandServer) submitAsync(w http.ResponseWriter, r *http.Request) error {
-	if _, err := n.submitBody(r); err != nil {
-		return err
-	}
-	return reply.SendJSON(w, struct{}{})
+func (n *commandServer) submitAsync(r *http.Request, q *wireCommands) (any, error) {
+	_, err := n.submit(r.Context(), q)
+	return struct{}{}, err
 }
 
-// submitBody executes the commands of a request.
-func (n *commandServer) submitBody(r *http.Request) (ledger.Committed, error) {
-	var q wireCommands
-	if err := readRequest(r, &q); err != nil {
-		return ledger.Committed{}, err
-	}
-	o, err := n.authorizedRequest(r.Context(), &q)
+// submit executes commands that the user may submit.
+func (n *commandServer) submit(ctx context.Context, q *wireCommands) (ledger.Committed, error) {
+	o, err := n.authorizedRequest(ctx, q)
 	if err != nil {
 		return ledger.Committed{}, err
 	}
-	return n.execute(r.Context(), o)
+	return n.execute(ctx, o)
+}
+
+type transactionRequest struct {
+	Commands *wireCommands          `json:"commands"`
+	Format   *wireTransactionFormat `json:"transactionFormat"`
 }
 
 // submitAndWaitForTransaction executes commands and answers with the transaction.
-func (n *commandServer) submitAndWaitForTransaction(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		Commands *wireCommands          `json:"commands"`
-		Format   *wireTransactionFormat `json:"transactionFormat"`
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+func (n *commandServer) submitAndWaitForTransaction(r *http.Request, q *transactionRequest) (any, error) {
 	if q.Commands == nil {
-		return reply.BadRequest("invalid body: commands is required")
+		return nil, reply.BadRequest("invalid body: commands is required")
 	}
 	o, err := n.authorizedRequest(r.Context(), q.Commands)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := n.reads.transactionFormat(r.Context(), q.Format, o.ActAs, o.ReadAs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	done, err := n.execute(r.Context(), o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return n.reads.sendTransaction(w, done, f)
+	return n.reads.transaction(done, f)
 }
 
 // authorizedRequest decodes commands that the user may submit.
@@ -121,15 +110,15 @@ func (n *readServer) transactionFormat(ctx context.Context, w *wireTransactionFo
 	return f, principalOf(ctx).mayReadUpdates(f)
 }
 
-// sendTransaction answers with a transaction as a format has it, perhaps without events.
-func (n *readServer) sendTransaction(w http.ResponseWriter, done ledger.Committed, f *updateFormat) error {
+// transaction answers with a transaction as a format has it, perhaps without events.
+func (n *readServer) transaction(done ledger.Committed, f *updateFormat) (any, error) {
 	item, ok := n.itemAt(done.Offset)
 	if !ok {
-		return nodeRefusal("UPDATE_NOT_FOUND", "Update %s is not visible to the parties of this participant", done.UpdateID)
+		return nil, nodeRefusal("UPDATE_NOT_FOUND", "Update %s is not visible to the parties of this participant", done.UpdateID)
 	}
 	update, err := n.cut(item, f, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return sendText(w, `{"transaction":`, transactionOf(update), `}`)
+	return answerTransaction(update), nil
 }

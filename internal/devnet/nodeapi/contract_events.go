@@ -90,33 +90,31 @@ func (c *contractEvents) add(r *history.NodeRecord) {
 	}
 }
 
+type contractEventsRequest struct {
+	ContractID *string          `json:"contractId"`
+	Format     *wireEventFormat `json:"eventFormat"`
+}
+
 // eventsByContractID answers with the events by which a contract began and ended.
-func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		ContractID *string          `json:"contractId"`
-		Format     *wireEventFormat `json:"eventFormat"`
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+func (n *readServer) eventsByContractID(r *http.Request, q *contractEventsRequest) (any, error) {
 	if q.ContractID == nil {
-		return reply.BadRequest("invalid body: contractId is required")
+		return nil, reply.BadRequest("invalid body: contractId is required")
 	}
 	f, err := n.formats.events(q.Format)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := principalOf(r.Context()).mayReadEvents(f); err != nil {
-		return err
+		return nil, err
 	}
 	missing := nodeRefusal("CONTRACT_EVENTS_NOT_FOUND", "Contract events not found, or not visible: %s", *q.ContractID)
 	number, ok := n.view.Names.IDs.ContractNumber(*q.ContractID)
 	if !ok {
-		return missing
+		return nil, missing
 	}
 	created, archived, err := n.events.of(number)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body := []byte{'{'}
 	for _, place := range []*eventPlace{created, archived} {
@@ -124,13 +122,13 @@ func (n *readServer) eventsByContractID(w http.ResponseWriter, r *http.Request) 
 			continue
 		}
 		if body, err = n.appendContractEvent(body, f, *place); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if len(body) == 1 {
-		return missing
+		return nil, missing
 	}
-	return sendText(w, string(model.Closing(body, '}')))
+	return rawJSON(model.Closing(body, '}')), nil
 }
 
 // appendContractEvent appends a member for an event and a comma, nothing if the format does

@@ -31,7 +31,7 @@ type pickedActivation struct {
 	inFlight  bool
 }
 
-func newContractStream(s *history.Store, v *history.NodeView, f *eventFormat, at int64, token string) (*contractStream, error) {
+func newContractStream(s *history.Store, v *history.NodeView, f *eventFormat, at int64, token string) (elementStream, error) {
 	c := &contractStream{format: f, at: at}
 	h := fnv.New64a()
 	fmt.Fprint(h, v.Uid(), " ", at, " ", f) // a hash takes everything

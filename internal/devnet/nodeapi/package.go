@@ -5,45 +5,42 @@ import (
 	"strconv"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
+
+type packagesRequest struct {
+	Requirements []struct {
+		Parties []string `json:"parties"`
+		Name    string   `json:"packageName"`
+	} `json:"packageVettingRequirements"`
+	SynchronizerID string `json:"synchronizerId"`
+}
 
 // preferredPackages answers with the packages by which some parties can work together: all
 // participants have the same ones.
-func (n *partyServer) preferredPackages(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		Requirements []struct {
-			Parties []string `json:"parties"`
-			Name    string   `json:"packageName"`
-		} `json:"packageVettingRequirements"`
-		SynchronizerID string `json:"synchronizerId"`
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+func (n *partyServer) preferredPackages(_ *http.Request, q *packagesRequest) (any, error) {
 	if len(q.Requirements) == 0 {
-		return missingField("package_vetting_requirements")
+		return nil, missingField("package_vetting_requirements")
 	}
 	if err := n.checkNewParty("", q.SynchronizerID, ""); err != nil {
-		return err
+		return nil, err
 	}
 	references := []map[string]string{}
 	for _, requirement := range q.Requirements {
 		for _, name := range requirement.Parties {
 			if !n.knowsParty(name) {
-				return nodeRefusal("PARTY_NOT_FOUND", "Party %q was not found", name)
+				return nil, nodeRefusal("PARTY_NOT_FOUND", "Party %q was not found", name)
 			}
 		}
 		id, version, ok := n.packageNamed(requirement.Name)
 		if !ok {
-			return unknownTemplate("PACKAGE_NAMES_NOT_FOUND", "Package name", requirement.Name)
+			return nil, unknownTemplate("PACKAGE_NAMES_NOT_FOUND", "Package name", requirement.Name)
 		}
 		references = append(references, map[string]string{"packageId": id, "packageName": requirement.Name, "packageVersion": version})
 	}
 	if q.SynchronizerID == "" {
 		q.SynchronizerID = n.view.Names.Synchronizers[0]
 	}
-	return reply.SendJSON(w, map[string]any{"packageReferences": references, "synchronizerId": q.SynchronizerID})
+	return map[string]any{"packageReferences": references, "synchronizerId": q.SynchronizerID}, nil
 }
 
 // packageNamed returns the id and the version of the package in use.

@@ -11,35 +11,29 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
-func (n *partyServer) listParties(w http.ResponseWriter, r *http.Request) error {
-	if err := principalOf(r.Context()).mayManage(); err != nil {
-		return err
-	}
+func (n *partyServer) listParties(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if err := checkIdentityProvider(query.Get("identity-provider-id")); err != nil {
-		return err
+		return nil, err
 	}
 	p, err := pageOf(r, maxPartiesPage)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, more := n.partiesAfter(p.after, query.Get("filter-party"), p.limit)
 	answer := map[string]any{"partyDetails": append([]PartyDetails{}, found...), "nextPageToken": ""}
 	if more {
 		answer["nextPageToken"] = nextPage(found[len(found)-1].Party)
 	}
-	return reply.SendJSON(w, answer)
+	return answer, nil
 }
 
 // getParties answers with the parties that are known of those named in the path and in the
 // query.
-func (n *partyServer) getParties(w http.ResponseWriter, r *http.Request) error {
-	if err := principalOf(r.Context()).mayManage(); err != nil {
-		return err
-	}
+func (n *partyServer) getParties(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if err := checkIdentityProvider(query.Get("identity-provider-id")); err != nil {
-		return err
+		return nil, err
 	}
 	found := []PartyDetails{}
 	names := append([]string{r.PathValue("party")}, query["parties"]...)
@@ -48,47 +42,42 @@ func (n *partyServer) getParties(w http.ResponseWriter, r *http.Request) error {
 			found = append(found, n.detailsOf(name))
 		}
 	}
-	return reply.SendJSON(w, map[string]any{"partyDetails": found})
+	return map[string]any{"partyDetails": found}, nil
 }
 
-func (n *partyServer) allocateParty(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		Hint               string            `json:"partyIdHint"`
-		Metadata           ledger.ObjectMeta `json:"localMetadata"`
-		IdentityProviderID string            `json:"identityProviderId"`
-		SynchronizerID     string            `json:"synchronizerId"`
-		UserID             string            `json:"userId"`
-	}
-	if err := principalOf(r.Context()).mayManage(); err != nil {
-		return err
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+type allocatePartyRequest struct {
+	Hint               string            `json:"partyIdHint"`
+	Metadata           ledger.ObjectMeta `json:"localMetadata"`
+	IdentityProviderID string            `json:"identityProviderId"`
+	SynchronizerID     string            `json:"synchronizerId"`
+	UserID             string            `json:"userId"`
+}
+
+func (n *partyServer) allocateParty(r *http.Request, q *allocatePartyRequest) (any, error) {
 	if err := n.checkNewParty(q.IdentityProviderID, q.SynchronizerID, q.UserID); err != nil {
-		return err
+		return nil, err
 	}
 	if q.Metadata.ResourceVersion != "" {
-		return invalidField("local_metadata.resource_version", "it must be empty")
+		return nil, invalidField("local_metadata.resource_version", "it must be empty")
 	}
 	if err := checkMeta(q.Metadata); err != nil {
-		return err
+		return nil, err
 	}
 	if q.Hint != "" { // else the ledger makes one up
 		if err := checkPartyHint(q.Hint); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	id, err := n.addParty(r, q.Hint, nil, q.UserID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(q.Metadata.Annotations) > 0 {
 		if _, err := annotate(n.parties, id, q.Metadata); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return reply.SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
+	return map[string]any{"partyDetails": n.detailsOf(id)}, nil
 }
 
 // checkNewParty verifies where a party is to live and who is to act as it.
@@ -122,114 +111,91 @@ func (n *partyServer) addParty(r *http.Request, hint string, key ed25519.PublicK
 	return id, nil
 }
 
-func (n *partyServer) updateParty(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		Details *PartyDetails `json:"partyDetails"`
-		Mask    *fieldMask    `json:"updateMask"`
-	}
-	if err := principalOf(r.Context()).mayManage(); err != nil {
-		return err
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+type updatePartyRequest struct {
+	Details *PartyDetails `json:"partyDetails"`
+	Mask    *fieldMask    `json:"updateMask"`
+}
+
+func (n *partyServer) updateParty(r *http.Request, q *updatePartyRequest) (any, error) {
 	id := r.PathValue("party")
 	switch {
 	case q.Details == nil:
-		return reply.BadRequest("invalid body: partyDetails is required")
+		return nil, reply.BadRequest("invalid body: partyDetails is required")
 	case q.Mask == nil || len(q.Mask.Paths) == 0:
-		return missingField("update_mask")
+		return nil, missingField("update_mask")
 	case q.Details.Party != "" && q.Details.Party != id:
-		return invalidArgument("party_details.party %q is not the party of the path, %q", q.Details.Party, id)
+		return nil, invalidArgument("party_details.party %q is not the party of the path, %q", q.Details.Party, id)
 	case !n.knowsParty(id):
-		return nodeRefusal("PARTY_NOT_FOUND", "Party %q was not found", id)
+		return nil, nodeRefusal("PARTY_NOT_FOUND", "Party %q was not found", id)
 	}
 	for _, path := range q.Mask.Paths {
 		if !slices.Contains([]string{"local_metadata", "localMetadata", "local_metadata.annotations", "localMetadata.annotations"}, path) {
-			return invalidField("update_mask", "the update path %q is unknown", path)
+			return nil, invalidField("update_mask", "the update path %q is unknown", path)
 		}
 	}
 	if _, err := annotate(n.parties, id, q.Details.Metadata); err != nil {
-		return err
+		return nil, err
 	}
-	return reply.SendJSON(w, map[string]any{"partyDetails": n.detailsOf(id)})
+	return map[string]any{"partyDetails": n.detailsOf(id)}, nil
+}
+
+type topologyRequest struct {
+	Synchronizer     string   `json:"synchronizer"`
+	Hint             string   `json:"partyHint"`
+	Key              *wireKey `json:"publicKey"`
+	ObservationOnly  bool     `json:"localParticipantObservationOnly"`
+	OtherConfirming  []string `json:"otherConfirmingParticipantUids"`
+	Threshold        int32    `json:"confirmationThreshold"`
+	OtherObservation []string `json:"observingParticipantUids"`
 }
 
 // generateTopology answers with what a new external party has to sign.
-func (n *partyServer) generateTopology(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		Synchronizer     string   `json:"synchronizer"`
-		Hint             string   `json:"partyHint"`
-		Key              *wireKey `json:"publicKey"`
-		ObservationOnly  bool     `json:"localParticipantObservationOnly"`
-		OtherConfirming  []string `json:"otherConfirmingParticipantUids"`
-		Threshold        int32    `json:"confirmationThreshold"`
-		OtherObservation []string `json:"observingParticipantUids"`
-	}
-	if err := principalOf(r.Context()).mayManage(); err != nil {
-		return err
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+func (n *partyServer) generateTopology(_ *http.Request, q *topologyRequest) (any, error) {
 	if q.Key == nil {
-		return reply.BadRequest("invalid body: publicKey is required")
+		return nil, reply.BadRequest("invalid body: publicKey is required")
 	}
 	if q.Synchronizer == "" {
-		return missingField("synchronizer")
+		return nil, missingField("synchronizer")
 	}
 	if q.ObservationOnly || len(q.OtherConfirming) > 0 || len(q.OtherObservation) > 0 || q.Threshold < 0 || q.Threshold > 1 {
-		return invalidArgument("external parties are hosted by this participant alone, which confirms for them")
+		return nil, invalidArgument("external parties are hosted by this participant alone, which confirms for them")
 	}
 	if err := n.checkNewParty("", q.Synchronizer, ""); err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkPartyHint(q.Hint); err != nil {
-		return err
+		return nil, err
 	}
 	key, err := q.Key.decode()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p := externalParty{q.Hint, key}
 	transactions, err := p.transactions(n.view.Uid(), q.Synchronizer)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"partyId": p.id(), "publicKeyFingerprint": model.Fingerprint(key),
-		"topologyTransactions": transactions, "multiHash": multiHash(transactions)})
+	return map[string]any{"partyId": p.id(), "publicKeyFingerprint": model.Fingerprint(key),
+		"topologyTransactions": transactions, "multiHash": multiHash(transactions)}, err
 }
 
 // allocateExternalParty allocates a party that has signed its topology.
-func (n *partyServer) allocateExternalParty(w http.ResponseWriter, r *http.Request) error {
-	var q onboardingRequest
-	if err := principalOf(r.Context()).mayManage(); err != nil {
-		return err
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+func (n *partyServer) allocateExternalParty(r *http.Request, q *onboardingRequest) (any, error) {
 	if q.Synchronizer == "" {
-		return missingField("synchronizer")
+		return nil, missingField("synchronizer")
 	}
 	if len(q.Transactions) == 0 {
-		return missingField("onboarding_transactions")
+		return nil, missingField("onboarding_transactions")
 	}
 	if err := n.checkNewParty(q.IdentityProviderID, q.Synchronizer, q.UserID); err != nil {
-		return err
+		return nil, err
 	}
 	p, err := partyOf(q.bytes(), n.view.Uid(), q.Synchronizer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := q.verify(p.key); err != nil {
-		return err
+		return nil, err
 	}
 	id, err := n.addParty(r, p.hint, p.key, q.UserID)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]string{"partyId": id})
+	return map[string]string{"partyId": id}, err
 }
 
 // onboardingRequest asks for an external party.

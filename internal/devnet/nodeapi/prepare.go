@@ -80,45 +80,41 @@ type wireCostEstimate struct {
 }
 
 // prepare answers with a transaction for its parties to sign.
-func (n *commandServer) prepare(w http.ResponseWriter, r *http.Request) error {
-	var q wirePrepare
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+func (n *commandServer) prepare(r *http.Request, q *wirePrepare) (any, error) {
 	var err error
 	if q.MinTimeAbs, q.MinTimeRel, err = q.MinTime.decode(); err != nil {
-		return err
+		return nil, err
 	}
 	who := principalOf(r.Context())
 	o, err := n.commandRequest(who, &q.wireCommands)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range slices.Concat(o.ActAs, o.ReadAs) {
 		if err := who.mayReadAs(name); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	scheme, err := schemeNamed(q.Scheme)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.MaxRecordTime, err = optionalTime("maxRecordTime", q.MaxRecordTime); err != nil {
-		return err
+		return nil, err
 	}
 	o.External = true
 	prepared, err := n.ledger.Prepare(r.Context(), o.Submission)
 	if err != nil {
-		return asNodeError(err)
+		return nil, asNodeError(err)
 	}
 	answer, err := n.preparedAnswer(&prepared, scheme, q.Verbose)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if q.Cost != nil && q.Cost.Disabled {
 		answer.Cost = nil
 	}
-	return reply.SendJSON(w, answer)
+	return answer, nil
 }
 
 func optionalTime(field string, text *string) (t time.Time, err error) {
@@ -172,48 +168,39 @@ type wirePartySignatures struct {
 }
 
 // executePrepared executes what was signed; what is refused is said at once.
-func (n *commandServer) executePrepared(w http.ResponseWriter, r *http.Request) error {
-	if _, _, err := n.executeSigned(r, false); err != nil {
-		return err
-	}
-	return reply.SendJSON(w, struct{}{})
+func (n *commandServer) executePrepared(r *http.Request, q *wireExecute) (any, error) {
+	_, _, err := n.executeSigned(r.Context(), q, false)
+	return struct{}{}, err
 }
 
-func (n *commandServer) executePreparedAndWait(w http.ResponseWriter, r *http.Request) error {
-	done, _, err := n.executeSigned(r, false)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset})
+func (n *commandServer) executePreparedAndWait(r *http.Request, q *wireExecute) (any, error) {
+	done, _, err := n.executeSigned(r.Context(), q, false)
+	return map[string]any{"updateId": done.UpdateID, "completionOffset": done.Offset}, err
 }
 
-func (n *commandServer) executePreparedForTransaction(w http.ResponseWriter, r *http.Request) error {
-	done, f, err := n.executeSigned(r, true)
+func (n *commandServer) executePreparedForTransaction(r *http.Request, q *wireExecute) (any, error) {
+	done, f, err := n.executeSigned(r.Context(), q, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return n.reads.sendTransaction(w, done, f)
+	return n.reads.transaction(done, f)
 }
 
 // executeSigned executes a request; the format is decoded if it is wanted.
-func (n *commandServer) executeSigned(r *http.Request, wantsFormat bool) (done ledger.Committed, f *updateFormat, err error) {
-	var q wireExecute
-	if err := readRequest(r, &q); err != nil {
-		return done, nil, err
-	}
-	o, expected, err := n.signedRequest(r.Context(), &q)
+func (n *commandServer) executeSigned(ctx context.Context, q *wireExecute, wantsFormat bool) (done ledger.Committed, f *updateFormat, err error) {
+	o, expected, err := n.signedRequest(ctx, q)
 	if err != nil {
 		return done, nil, err
 	}
 	if wantsFormat {
-		if f, err = n.reads.transactionFormat(r.Context(), q.Format, o.ActAs, o.ReadAs); err != nil {
+		if f, err = n.reads.transactionFormat(ctx, q.Format, o.ActAs, o.ReadAs); err != nil {
 			return done, nil, err
 		}
 	}
-	if err := n.stillPrepared(r.Context(), o.Submission, expected); err != nil {
+	if err := n.stillPrepared(ctx, o.Submission, expected); err != nil {
 		return done, nil, err
 	}
-	done, err = n.execute(r.Context(), o)
+	done, err = n.execute(ctx, o)
 	return done, f, err
 }
 

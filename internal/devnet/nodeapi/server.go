@@ -108,71 +108,118 @@ type (
 func (n *nodeServer) routes() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range []struct {
+		access       access
 		method, path string
 		handle       nodeHandler
-		public       bool
 	}{
-		{"GET", "/v2/updates", n.socket(n.reads.updatesOf(true)), false},
-		{"POST", "/v2/updates", n.list(n.reads.updatesOf(false)), false},
-		{"POST", "/v2/updates/flats", n.list(n.reads.updatesOf(true)), false},
-		{"GET", "/v2/updates/flats", n.socket(n.reads.updatesOf(true)), false},
-		{"GET", "/v2/state/active-contracts", n.socket(n.reads.contractsOf), false},
-		{"POST", "/v2/state/active-contracts", n.list(n.reads.contractsOf), false},
-		{"GET", "/v2/state/ledger-end", n.ledgerEnd, false},
-		{"GET", "/v2/state/latest-pruned-offsets", n.prunedOffsets, false},
-		{"GET", "/v2/state/connected-synchronizers", n.synchronizers, false},
-		{"GET", "/v2/parties/participant-id", n.participantID, false},
-		{"POST", "/v2/updates/update-by-id", n.reads.updateByID, false},
-		{"POST", "/v2/updates/update-by-offset", n.reads.updateByOffset, false},
-		{"POST", "/v2/events/events-by-contract-id", n.reads.eventsByContractID, false},
-		{"POST", "/v2/commands/submit-and-wait", n.commands.submitAndWait, false},
-		{"POST", "/v2/commands/submit-and-wait-for-transaction", n.commands.submitAndWaitForTransaction, false},
-		{"POST", "/v2/commands/async/submit", n.commands.submitAsync, false},
-		{"POST", "/v2/commands/completions", n.list(n.commands.completionsOf), false},
-		{"GET", "/v2/commands/completions", n.socket(n.commands.completionsOf), false},
-		{"GET", "/v2/commands/command-completions", n.socket(n.commands.completionsOf), false},
-		{"POST", "/v2/interactive-submission/prepare", n.commands.prepare, false},
-		{"POST", "/v2/interactive-submission/execute", n.commands.executePrepared, false},
-		{"POST", "/v2/interactive-submission/executeAndWait", n.commands.executePreparedAndWait, false},
-		{"POST", "/v2/interactive-submission/executeAndWaitForTransaction", n.commands.executePreparedForTransaction, false},
-		{"POST", "/v2/interactive-submission/preferred-packages", n.hosting.preferredPackages, false},
-		{"GET", "/v2/parties", n.hosting.listParties, false},
-		{"POST", "/v2/parties", n.hosting.allocateParty, false},
-		{"GET", "/v2/parties/{party}", n.hosting.getParties, false},
-		{"PATCH", "/v2/parties/{party}", n.hosting.updateParty, false},
-		{"POST", "/v2/parties/external/generate-topology", n.hosting.generateTopology, false},
-		{"POST", "/v2/parties/external/allocate", n.hosting.allocateExternalParty, false},
-		{"GET", "/v2/users", n.accounts.listUsers, false},
-		{"POST", "/v2/users", n.accounts.createUser, false},
-		{"GET", "/v2/users/{user}", n.accounts.getUser, false},
-		{"PATCH", "/v2/users/{user}", n.accounts.updateUser, false},
-		{"DELETE", "/v2/users/{user}", n.accounts.deleteUser, false},
-		{"GET", "/v2/users/{user}/rights", n.accounts.userRights, false},
-		{"POST", "/v2/users/{user}/rights", n.accounts.grantRights, false},
-		{"PATCH", "/v2/users/{user}/rights", n.accounts.revokeRights, false},
-		{"GET", "/v2/authenticated-user", n.accounts.authenticatedUser, false},
-		{"GET", "/v2/version", n.version, true},
-		{"GET", "/livez", n.healthy, true},
-		{"GET", "/readyz", n.healthy, true},
-		{"GET", "/devnet/node-digests", n.digests, true},
-		{"GET", "/devnet/time", n.time, true},
-		{"POST", "/devnet/advance-time", n.advanceTime, false},
+		{users, "GET", "/v2/updates", n.socket(n.reads.updatesOf(true))},
+		{users, "POST", "/v2/updates", n.list(n.reads.updatesOf(false))},
+		{users, "POST", "/v2/updates/flats", n.list(n.reads.updatesOf(true))},
+		{users, "GET", "/v2/updates/flats", n.socket(n.reads.updatesOf(true))},
+		{users, "GET", "/v2/state/active-contracts", n.socket(n.reads.contractsOf)},
+		{users, "POST", "/v2/state/active-contracts", n.list(n.reads.contractsOf)},
+		{users, "GET", "/v2/state/ledger-end", answered(n.ledgerEnd)},
+		{users, "GET", "/v2/state/latest-pruned-offsets", answered(n.prunedOffsets)},
+		{users, "GET", "/v2/state/connected-synchronizers", answered(n.synchronizers)},
+		{users, "GET", "/v2/parties/participant-id", answered(n.participantID)},
+		{users, "POST", "/v2/updates/update-by-id", asked(n.reads.updateByID)},
+		{users, "POST", "/v2/updates/update-by-offset", asked(n.reads.updateByOffset)},
+		{users, "POST", "/v2/events/events-by-contract-id", asked(n.reads.eventsByContractID)},
+		{users, "POST", "/v2/commands/submit-and-wait", asked(n.commands.submitAndWait)},
+		{users, "POST", "/v2/commands/submit-and-wait-for-transaction", asked(n.commands.submitAndWaitForTransaction)},
+		{users, "POST", "/v2/commands/async/submit", asked(n.commands.submitAsync)},
+		{users, "POST", "/v2/commands/completions", n.list(n.commands.completionsOf)},
+		{users, "GET", "/v2/commands/completions", n.socket(n.commands.completionsOf)},
+		{users, "GET", "/v2/commands/command-completions", n.socket(n.commands.completionsOf)},
+		{users, "POST", "/v2/interactive-submission/prepare", asked(n.commands.prepare)},
+		{users, "POST", "/v2/interactive-submission/execute", asked(n.commands.executePrepared)},
+		{users, "POST", "/v2/interactive-submission/executeAndWait", asked(n.commands.executePreparedAndWait)},
+		{users, "POST", "/v2/interactive-submission/executeAndWaitForTransaction", asked(n.commands.executePreparedForTransaction)},
+		{users, "POST", "/v2/interactive-submission/preferred-packages", asked(n.hosting.preferredPackages)},
+		{managers, "GET", "/v2/parties", answered(n.hosting.listParties)},
+		{managers, "POST", "/v2/parties", asked(n.hosting.allocateParty)},
+		{managers, "GET", "/v2/parties/{party}", answered(n.hosting.getParties)},
+		{managers, "PATCH", "/v2/parties/{party}", asked(n.hosting.updateParty)},
+		{managers, "POST", "/v2/parties/external/generate-topology", asked(n.hosting.generateTopology)},
+		{managers, "POST", "/v2/parties/external/allocate", asked(n.hosting.allocateExternalParty)},
+		{managers, "GET", "/v2/users", answered(n.accounts.listUsers)},
+		{managers, "POST", "/v2/users", asked(n.accounts.createUser)},
+		{users, "GET", "/v2/users/{user}", answered(n.accounts.getUser)},
+		{managers, "PATCH", "/v2/users/{user}", asked(n.accounts.updateUser)},
+		{managers, "DELETE", "/v2/users/{user}", answered(n.accounts.deleteUser)},
+		{users, "GET", "/v2/users/{user}/rights", answered(n.accounts.userRights)},
+		{managers, "POST", "/v2/users/{user}/rights", asked(n.accounts.grantRights)},
+		{managers, "PATCH", "/v2/users/{user}/rights", asked(n.accounts.revokeRights)},
+		{users, "GET", "/v2/authenticated-user", answered(n.accounts.authenticatedUser)},
+		{everybody, "GET", "/v2/version", answered(n.version)},
+		{everybody, "GET", "/livez", n.healthy},
+		{everybody, "GET", "/readyz", n.healthy},
+		{everybody, "GET", "/devnet/node-digests", answered(n.digests)},
+		{everybody, "GET", "/devnet/time", answered(n.time)},
+		{managers, "POST", "/devnet/advance-time", asked(n.advanceTime)},
 	} {
 		handle := route.handle
-		if !route.public {
-			handle = n.authenticated(handle)
+		if route.access != everybody {
+			handle = n.authenticated(handle, route.access)
 		}
 		mux.Handle(route.method+" "+route.path, handle)
 	}
 	return mux
 }
 
+// access says who may use an operation. What users may do follows from their rights.
+type access int
+
+const (
+	everybody access = iota
+	users
+	managers // of users and parties
+)
+
 type principalKey struct{}
 
-// authenticated lets only known users through; the context says who it is.
-func (n *nodeServer) authenticated(handle nodeHandler) nodeHandler {
+// answered answers with what handle returns, as JSON.
+func answered(handle func(r *http.Request) (any, error)) nodeHandler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		answer, err := handle(r)
+		if err != nil {
+			return err
+		}
+		if raw, ok := answer.(rawJSON); ok {
+			sendRaw(w, raw)
+			return nil
+		}
+		return reply.SendJSON(w, answer)
+	}
+}
+
+// asked is answered for requests with a body, which is decoded into a Q.
+func asked[Q any](handle func(r *http.Request, q *Q) (any, error)) nodeHandler {
+	return answered(func(r *http.Request) (any, error) {
+		q := new(Q)
+		if err := readRequest(r, q); err != nil {
+			return nil, err
+		}
+		return handle(r, q)
+	})
+}
+
+// rawJSON is an answer that is JSON already.
+type rawJSON []byte
+
+func sendRaw(w http.ResponseWriter, answer rawJSON) {
+	w.Header().Set("Content-Type", reply.ContentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+	w.Write(answer) // if the client is gone, nobody is left to tell
+}
+
+// authenticated lets only users with access through; the context says who it is.
+func (n *nodeServer) authenticated(handle nodeHandler, access access) nodeHandler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		who, err := n.authenticate(r)
+		if err == nil && access == managers {
+			err = who.mayManage()
+		}
 		if err != nil {
 			return err
 		}
@@ -255,11 +302,7 @@ func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStrea
 	case *q.At < n.options.PrunedOffset:
 		return nil, prunedData(*q.At, n.options.PrunedOffset)
 	}
-	stream, err := newContractStream(n.store, n.view, f, *q.At, q.Token)
-	if err != nil {
-		return nil, err
-	}
-	return stream, nil
+	return newContractStream(n.store, n.view, f, *q.At, q.Token)
 }
 
 func (n *readServer) currentEnd() int64 {
@@ -295,9 +338,7 @@ func (n *nodeServer) list(open opener) nodeHandler {
 		if strict && count == limit {
 			return listTooLong(limit - 1)
 		}
-		w.Header().Set("Content-Type", reply.ContentType)
-		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
-		w.Write(answer) // if the client is gone, nobody is left to tell
+		sendRaw(w, answer)
 		return nil
 	}
 }
@@ -368,15 +409,15 @@ func collect(ctx context.Context, stream elementStream, limit int, idle time.Dur
 	return append(answer, ']'), count, nil
 }
 
-func (n *nodeServer) ledgerEnd(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, map[string]int64{"offset": n.reads.currentEnd()})
+func (n *nodeServer) ledgerEnd(_ *http.Request) (any, error) {
+	return map[string]int64{"offset": n.reads.currentEnd()}, nil
 }
 
-func (n *nodeServer) prunedOffsets(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, map[string]int64{
+func (n *nodeServer) prunedOffsets(_ *http.Request) (any, error) {
+	return map[string]int64{
 		"participantPrunedUpToInclusive":          n.options.PrunedOffset,
 		"allDivulgedContractsPrunedUpToInclusive": 0,
-	})
+	}, nil
 }
 
 // connectedSynchronizer is one that the node is connected to.
@@ -386,7 +427,7 @@ type connectedSynchronizer struct {
 	Permission string `json:"permission,omitempty"`
 }
 
-func (n *nodeServer) synchronizers(w http.ResponseWriter, r *http.Request) error {
+func (n *nodeServer) synchronizers(r *http.Request) (any, error) {
 	list := make([]connectedSynchronizer, len(n.view.Names.Synchronizers))
 	for i, id := range n.view.Names.Synchronizers {
 		list[i] = connectedSynchronizer{Alias: [...]string{"global", "harbor"}[i], ID: id}
@@ -394,23 +435,23 @@ func (n *nodeServer) synchronizers(w http.ResponseWriter, r *http.Request) error
 			list[i].Permission = "PARTICIPANT_PERMISSION_SUBMISSION"
 		}
 	}
-	return reply.SendJSON(w, map[string]any{"connectedSynchronizers": list})
+	return map[string]any{"connectedSynchronizers": list}, nil
 }
 
-func (n *nodeServer) participantID(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, map[string]string{"participantId": n.view.Uid()})
+func (n *nodeServer) participantID(_ *http.Request) (any, error) {
+	return map[string]string{"participantId": n.view.Uid()}, nil
 }
 
-func (n *nodeServer) version(w http.ResponseWriter, _ *http.Request) error {
+func (n *nodeServer) version(_ *http.Request) (any, error) {
 	delay := n.options.CheckpointDelay
-	return reply.SendJSON(w, map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
+	return map[string]any{"version": "3.5.14-devnet", "features": map[string]any{
 		"experimental":    map[string]any{},
 		"userManagement":  map[string]any{"supported": true, "maxRightsPerUser": MaxUserRights, "maxUsersPageSize": maxUsersPage},
 		"partyManagement": map[string]any{"maxPartiesPageSize": maxPartiesPage},
 		"offsetCheckpoint": map[string]any{"maxOffsetCheckpointEmissionDelay": map[string]any{
 			"seconds": int64(delay / time.Second), "nanos": int64(delay % time.Second), "unknownFields": map[string]any{"fields": map[string]any{}}}},
 		"packageFeature": map[string]any{"maxVettedPackagesPageSize": 0},
-	}})
+	}}, nil
 }
 
 func (n *nodeServer) healthy(w http.ResponseWriter, _ *http.Request) error {
@@ -418,6 +459,6 @@ func (n *nodeServer) healthy(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func (n *nodeServer) digests(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, n.ledger.NodeDigests())
+func (n *nodeServer) digests(_ *http.Request) (any, error) {
+	return n.ledger.NodeDigests(), nil
 }

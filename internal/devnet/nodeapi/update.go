@@ -2,7 +2,6 @@ package nodeapi
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -50,85 +49,63 @@ func (n *readServer) loaded(item history.NodeItem) (*updateStream, error) {
 const (
 	transactionHead = `{"update":{"Transaction":{"value":`
 	transactionTail = `}}}`
-	updateHead      = `{"update":`
-	updateTail      = `}`
 )
 
-// transactionOf takes a transaction out of the element of a stream.
-func transactionOf(element []byte) string {
-	return string(element[len(transactionHead) : len(element)-len(transactionTail)])
+// answerTransaction answers with a transaction, which is taken out of the element of a stream.
+func answerTransaction(element []byte) rawJSON {
+	transaction := element[len(transactionHead) : len(element)-len(transactionTail)]
+	return append(append(rawJSON(`{"transaction":`), transaction...), '}')
 }
 
-// sendText answers with JSON that is there as texts.
-func sendText(w http.ResponseWriter, texts ...string) error {
-	size := 0
-	for _, t := range texts {
-		size += len(t)
-	}
-	w.Header().Set("Content-Type", reply.ContentType)
-	w.Header().Set("Content-Length", strconv.Itoa(size))
-	for _, t := range texts {
-		io.WriteString(w, t) // if the client is gone, nobody is left to tell
-	}
-	return nil
+type updateByIDRequest struct {
+	ID     *string           `json:"updateId"`
+	Format *wireUpdateFormat `json:"updateFormat"`
 }
 
-func (n *readServer) updateByID(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		ID     *string           `json:"updateId"`
-		Format *wireUpdateFormat `json:"updateFormat"`
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+func (n *readServer) updateByID(r *http.Request, q *updateByIDRequest) (any, error) {
 	if q.ID == nil {
-		return reply.BadRequest("invalid body: updateId is required")
+		return nil, reply.BadRequest("invalid body: updateId is required")
 	}
 	number, ok := n.view.Names.IDs.UpdateNumber(*q.ID)
 	offset := int64(-1)
 	if ok && number < 1<<32 { // numbers of entries are no more
 		offset = n.view.OffsetOf(number)
 	}
-	return n.sendUpdate(w, r.Context(), offset, *q.ID, q.Format)
+	return n.updateAt(r.Context(), offset, *q.ID, q.Format)
 }
 
-func (n *readServer) updateByOffset(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		Offset *int64            `json:"offset"`
-		Format *wireUpdateFormat `json:"updateFormat"`
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
+type updateByOffsetRequest struct {
+	Offset *int64            `json:"offset"`
+	Format *wireUpdateFormat `json:"updateFormat"`
+}
+
+func (n *readServer) updateByOffset(r *http.Request, q *updateByOffsetRequest) (any, error) {
 	if q.Offset == nil {
-		return reply.BadRequest("invalid body: offset is required")
+		return nil, reply.BadRequest("invalid body: offset is required")
 	}
 	if *q.Offset <= 0 {
-		return invalidArgument("offset %d is not positive", *q.Offset)
+		return nil, invalidArgument("offset %d is not positive", *q.Offset)
 	}
-	return n.sendUpdate(w, r.Context(), *q.Offset, strconv.FormatInt(*q.Offset, 10), q.Format)
+	return n.updateAt(r.Context(), *q.Offset, strconv.FormatInt(*q.Offset, 10), q.Format)
 }
 
-// sendUpdate answers with the update at an offset, which the client calls name.
-func (n *readServer) sendUpdate(w http.ResponseWriter, ctx context.Context, offset int64, name string, format *wireUpdateFormat) error {
+// updateAt answers with the update at an offset, which the client calls name.
+func (n *readServer) updateAt(ctx context.Context, offset int64, name string, format *wireUpdateFormat) (any, error) {
 	f, err := n.formats.update(&updatesRequest{Format: format}, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := principalOf(ctx).mayReadUpdates(f); err != nil {
-		return err
+		return nil, err
 	}
 	missing := nodeRefusal("UPDATE_NOT_FOUND", "Update not found, or not visible: %s", name)
 	item, ok := n.itemAt(offset)
 	if !ok || offset <= n.options.PrunedOffset {
-		return missing
+		return nil, missing
 	}
 	element, err := n.cut(item, f, false)
-	if err != nil {
-		return err
+	if err == nil && len(element) == 0 {
+		err = missing
 	}
-	if len(element) == 0 {
-		return missing
-	}
-	return sendText(w, updateHead, string(element[len(updateHead):len(element)-len(updateTail)]), updateTail)
+	return rawJSON(element), err
 }

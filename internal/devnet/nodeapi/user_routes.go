@@ -68,77 +68,57 @@ func nextPage(last string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(last))
 }
 
-func (n *userServer) listUsers(w http.ResponseWriter, r *http.Request) error {
-	if err := principalOf(r.Context()).mayManage(); err != nil {
-		return err
-	}
+func (n *userServer) listUsers(r *http.Request) (any, error) {
 	p, err := pageOf(r, maxUsersPage)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	users, more := n.users.list(p.after, p.limit)
 	answer := map[string]any{"users": users, "nextPageToken": ""}
 	if more {
 		answer["nextPageToken"] = nextPage(users[len(users)-1].ID)
 	}
-	return reply.SendJSON(w, answer)
+	return answer, nil
 }
 
-func (n *userServer) createUser(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		User   *ledger.WireUser `json:"user"`
-		Rights []WireRight      `json:"rights"`
-	}
+type createUserRequest struct {
+	User   *ledger.WireUser `json:"user"`
+	Rights []WireRight      `json:"rights"`
+}
+
+func (n *userServer) createUser(r *http.Request, q *createUserRequest) (any, error) {
 	who := principalOf(r.Context())
-	if err := who.mayManage(); err != nil {
-		return err
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
 	if q.User == nil {
-		return reply.BadRequest("invalid body: user is required")
+		return nil, reply.BadRequest("invalid body: user is required")
 	}
 	if err := checkIdentityProvider(q.User.IdentityProviderID); err != nil {
-		return err
+		return nil, err
 	}
 	rights, err := decodeRights(q.Rights)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := who.mayGrant(rights); err != nil {
-		return err
+		return nil, err
 	}
 	user, err := n.users.create(*q.User, rights)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"user": user})
+	return map[string]any{"user": user}, err
 }
 
 // getUser answers with a user; one's own may be read without further rights.
-func (n *userServer) getUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) getUser(r *http.Request) (any, error) {
 	user, _, err := n.readableUser(r, r.PathValue("user"))
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"user": user})
+	return map[string]any{"user": user}, err
 }
 
-func (n *userServer) authenticatedUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) authenticatedUser(r *http.Request) (any, error) {
 	user, _, err := n.readableUser(r, principalOf(r.Context()).user)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"user": user})
+	return map[string]any{"user": user}, err
 }
 
-func (n *userServer) userRights(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) userRights(r *http.Request) (any, error) {
 	_, rights, err := n.readableUser(r, r.PathValue("user"))
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"rights": WireRights(rights)})
+	return map[string]any{"rights": WireRights(rights)}, err
 }
 
 func (n *userServer) readableUser(r *http.Request, id string) (ledger.WireUser, []ledger.Right, error) {
@@ -154,76 +134,54 @@ func (n *userServer) readableUser(r *http.Request, id string) (ledger.WireUser, 
 	return n.users.get(id)
 }
 
-func (n *userServer) updateUser(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		User *ledger.WireUser `json:"user"`
-		Mask *fieldMask       `json:"updateMask"`
-	}
+type updateUserRequest struct {
+	User *ledger.WireUser `json:"user"`
+	Mask *fieldMask       `json:"updateMask"`
+}
+
+func (n *userServer) updateUser(r *http.Request, q *updateUserRequest) (any, error) {
 	who := principalOf(r.Context())
-	if err := who.mayManage(); err != nil {
-		return err
-	}
-	if err := readRequest(r, &q); err != nil {
-		return err
-	}
 	id := r.PathValue("user")
 	switch {
 	case q.User == nil:
-		return reply.BadRequest("invalid body: user is required")
+		return nil, reply.BadRequest("invalid body: user is required")
 	case q.Mask == nil || len(q.Mask.Paths) == 0:
-		return missingField("update_mask")
+		return nil, missingField("update_mask")
 	case q.User.ID != "" && q.User.ID != id:
-		return invalidArgument("user.id %q is not the user of the path, %q", q.User.ID, id)
+		return nil, invalidArgument("user.id %q is not the user of the path, %q", q.User.ID, id)
 	}
 	q.User.ID = id
 	user, err := n.users.update(*q.User, q.Mask.Paths, who.user)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"user": user})
+	return map[string]any{"user": user}, err
 }
 
-func (n *userServer) deleteUser(w http.ResponseWriter, r *http.Request) error {
+func (n *userServer) deleteUser(r *http.Request) (any, error) {
 	who := principalOf(r.Context())
-	if err := who.mayManage(); err != nil {
-		return err
-	}
 	if err := n.users.remove(r.PathValue("user"), who.user); err != nil {
-		return err
-	}
-	return reply.SendJSON(w, struct{}{})
-}
-
-func (n *userServer) grantRights(w http.ResponseWriter, r *http.Request) error {
-	changed, err := n.changeRights(r, n.users.grant)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"newlyGrantedRights": WireRights(changed)})
-}
-
-func (n *userServer) revokeRights(w http.ResponseWriter, r *http.Request) error {
-	changed, err := n.changeRights(r, n.users.revoke)
-	if err != nil {
-		return err
-	}
-	return reply.SendJSON(w, map[string]any{"newlyRevokedRights": WireRights(changed)})
-}
-
-// changeRights reads a request that grants or revokes rights and has change do it.
-func (n *userServer) changeRights(r *http.Request, change func(id string, rights []ledger.Right) ([]ledger.Right, error)) ([]ledger.Right, error) {
-	var q struct {
-		UserID             string      `json:"userId"`
-		Rights             []WireRight `json:"rights"`
-		IdentityProviderID string      `json:"identityProviderId"`
-	}
-	who := principalOf(r.Context())
-	if err := who.mayManage(); err != nil {
 		return nil, err
 	}
-	if err := readRequest(r, &q); err != nil {
-		return nil, err
-	}
+	return struct{}{}, nil
+}
+
+func (n *userServer) grantRights(r *http.Request, q *rightsRequest) (any, error) {
+	changed, err := n.changeRights(r, q, n.users.grant)
+	return map[string]any{"newlyGrantedRights": WireRights(changed)}, err
+}
+
+func (n *userServer) revokeRights(r *http.Request, q *rightsRequest) (any, error) {
+	changed, err := n.changeRights(r, q, n.users.revoke)
+	return map[string]any{"newlyRevokedRights": WireRights(changed)}, err
+}
+
+// rightsRequest grants or revokes rights.
+type rightsRequest struct {
+	UserID             string      `json:"userId"`
+	Rights             []WireRight `json:"rights"`
+	IdentityProviderID string      `json:"identityProviderId"`
+}
+
+// changeRights checks a request that grants or revokes rights and has change do it.
+func (n *userServer) changeRights(r *http.Request, q *rightsRequest, change func(id string, rights []ledger.Right) ([]ledger.Right, error)) ([]ledger.Right, error) {
 	id := r.PathValue("user")
 	if q.UserID != "" && q.UserID != id {
 		return nil, invalidArgument("userId %q is not the user of the path, %q", q.UserID, id)
@@ -235,7 +193,7 @@ func (n *userServer) changeRights(r *http.Request, change func(id string, rights
 	if err != nil {
 		return nil, err
 	}
-	if err := who.mayGrant(rights); err != nil {
+	if err := principalOf(r.Context()).mayGrant(rights); err != nil {
 		return nil, err
 	}
 	return change(id, rights)
