@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -165,7 +166,7 @@ type completionsRequest struct {
 // completionsOf opens streams of completions.
 func (n *commandServer) completionsOf(ctx context.Context, body []byte) (elementStream, error) {
 	var q completionsRequest
-	if err := decodeRequest(body, &q); err != nil {
+	if err := reply.Unmarshal(body, &q); err != nil {
 		return nil, err
 	}
 	who := principalOf(ctx)

@@ -1,7 +1,6 @@
 package nodeapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -333,14 +332,6 @@ func (f *formats) iface(id string) error {
 		err = unknownTemplate("TEMPLATES_OR_INTERFACES_NOT_FOUND", "Interface", id)
 	}
 	return err
-}
-
-// decodeRequest reads a request into v.
-func decodeRequest(body []byte, v any) error {
-	if err := json.Unmarshal(body, v); err != nil {
-		return reply.BadRequest("invalid body: %v", err)
-	}
-	return nil
 }
 
 // everything reports whether the format is the one that updates are kept in.

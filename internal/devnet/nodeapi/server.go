@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -195,13 +194,7 @@ func answered(handle func(r *http.Request) (any, error)) nodeHandler {
 
 // asked is answered for requests with a body, which is decoded into a Q.
 func asked[Q any](handle func(r *http.Request, q *Q) (any, error)) nodeHandler {
-	return answered(func(r *http.Request) (any, error) {
-		q := new(Q)
-		if err := readRequest(r, q); err != nil {
-			return nil, err
-		}
-		return handle(r, q)
-	})
+	return answered(reply.Asked(handle))
 }
 
 // rawJSON is an answer that is JSON already.
@@ -239,7 +232,7 @@ type opener func(ctx context.Context, body []byte) (elementStream, error)
 func (n *readServer) updatesOf(legacy bool) opener {
 	return func(ctx context.Context, body []byte) (elementStream, error) {
 		var q updatesRequest
-		if err := decodeRequest(body, &q); err != nil {
+		if err := reply.Unmarshal(body, &q); err != nil {
 			return nil, err
 		}
 		f, err := n.formats.update(&q, legacy)
@@ -281,7 +274,7 @@ func (n *readServer) checkRange(q *updatesRequest) (int64, error) {
 
 func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStream, error) {
 	var q contractsRequest
-	if err := decodeRequest(body, &q); err != nil {
+	if err := reply.Unmarshal(body, &q); err != nil {
 		return nil, err
 	}
 	if q.At == nil {
@@ -322,9 +315,9 @@ func (n *nodeServer) list(open opener) nodeHandler {
 		if err != nil {
 			return err
 		}
-		body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, reply.MaxBody))
+		body, err := reply.Body(r)
 		if err != nil {
-			return reply.BadRequest("reading body: %v", err)
+			return err
 		}
 		stream, err := open(r.Context(), body)
 		if err != nil {

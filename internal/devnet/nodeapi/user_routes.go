@@ -2,7 +2,6 @@ package nodeapi
 
 import (
 	"encoding/base64"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,15 +13,6 @@ import (
 // fieldMask says which members of a request are to be taken over.
 type fieldMask struct {
 	Paths []string `json:"paths"`
-}
-
-// readRequest reads the body of a request into v, a pointer to a struct.
-func readRequest(r *http.Request, v any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, reply.MaxBody))
-	if err != nil {
-		return reply.BadRequest("reading body: %v", err)
-	}
-	return decodeRequest(body, v)
 }
 
 // checkIdentityProvider refuses identity providers: there is the default one only.

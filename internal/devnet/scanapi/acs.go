@@ -69,22 +69,18 @@ func checkTemplates(ts []string) error {
 }
 
 func (s *snapshotServer) acs(v apiVersion) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		var q stateRequest
-		if err := decode(r, &q); err != nil {
-			return err
-		}
+	return reply.Asked(func(r *http.Request, q *stateRequest) (any, error) {
 		if len(q.Parties) > reply.MaxPage {
-			return reply.BadRequest("party_ids: at most %d, not %d", reply.MaxPage, len(q.Parties))
+			return nil, reply.BadRequest("party_ids: at most %d, not %d", reply.MaxPage, len(q.Parties))
 		}
 		if err := checkTemplates(q.Templates); err != nil {
-			return err
+			return nil, err
 		}
-		return s.contractPage(w, r, v, &q, func(c *model.Contract) bool {
+		return s.contractPage(r, v, q, func(c *model.Contract) bool {
 			return (len(q.Templates) == 0 || slices.Contains(q.Templates, c.Template.Pkg.Name+":"+c.Template.Name)) &&
 				(len(q.Parties) == 0 || s.isStakeholder(c, q.Parties))
 		})
-	}
+	})
 }
 
 func (s *snapshotServer) isStakeholder(c *model.Contract, parties []string) bool {
@@ -106,32 +102,28 @@ func (s *snapshotServer) ownedCoins(q *stateRequest) (func(*model.Contract) bool
 }
 
 func (s *snapshotServer) holdings(v apiVersion) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		var q stateRequest
-		if err := decode(r, &q); err != nil {
-			return err
-		}
-		owned, err := s.ownedCoins(&q)
+	return reply.Asked(func(r *http.Request, q *stateRequest) (any, error) {
+		owned, err := s.ownedCoins(q)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return s.contractPage(w, r, v, &q, owned)
-	}
+		return s.contractPage(r, v, q, owned)
+	})
 }
 
 // contractPage answers with a page of the contracts that keep selects. The token is the
 // position of the last one among all contracts of the snapshot, counted from 1.
-func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v apiVersion, q *stateRequest, keep func(*model.Contract) bool) error {
+func (s *snapshotServer) contractPage(r *http.Request, v apiVersion, q *stateRequest, keep func(*model.Contract) bool) (any, error) {
 	if err := checkLimit("page_size", q.PageSize); err != nil {
-		return err
+		return nil, err
 	}
 	at, found, err := s.state(r, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	next, err := v.position(q.After, len(found.Active))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows := []json.RawMessage{}
 	for ; next < len(found.Active) && len(rows) < int(*q.PageSize); next++ {
@@ -143,7 +135,7 @@ func (s *snapshotServer) contractPage(w http.ResponseWriter, r *http.Request, v 
 	if len(rows) == int(*q.PageSize) {
 		answer["next_page_token"] = v.token(next)
 	}
-	return sendState(w, answer)
+	return answer, nil
 }
 
 const tokenPrefix = "row "
@@ -200,26 +192,22 @@ func (s *snapshotServer) activeContract(c *model.Contract, v apiVersion, migrati
 	return r.Created2(dst, c)
 }
 
-func (s *snapshotServer) forceSnapshot(http.ResponseWriter, *http.Request) error {
-	return reply.BadRequest("Forced snapshots are disabled.")
+func (s *snapshotServer) forceSnapshot(*http.Request) (any, error) {
+	return nil, reply.BadRequest("Forced snapshots are disabled.")
 }
 
 // holdingTotals are what one party owns.
 type holdingTotals struct{ unlocked, locked, unlockedFees, lockedFees model.Decimal }
 
 func (s *snapshotServer) holdingsSummary(v apiVersion) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		var q stateRequest
-		if err := decode(r, &q); err != nil {
-			return err
-		}
-		owned, err := s.ownedCoins(&q)
+	return reply.Asked(func(r *http.Request, q *stateRequest) (any, error) {
+		owned, err := s.ownedCoins(q)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		at, found, err := s.state(r, &q)
+		at, found, err := s.state(r, q)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		round := earliestOpenRound(found, at)
 		if q.Round != nil {
@@ -230,8 +218,8 @@ func (s *snapshotServer) holdingsSummary(v apiVersion) handler {
 		if v == 0 {
 			answer["computed_as_of_round"] = round
 		}
-		return sendState(w, answer)
-	}
+		return answer, nil
+	})
 }
 
 // earliestOpenRound is the lowest round that was open at an instant.

@@ -53,14 +53,14 @@ func (s *stateServer) entries(keep func(EntryAnswer) bool) []EntryAnswer {
 	return entries
 }
 
-func (s *stateServer) ansEntries(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) ansEntries(r *http.Request) (any, error) {
 	limit, err := queryLimit(r, "page_size", 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	prefix := r.URL.Query().Get("name_prefix")
 	entries := s.entries(func(e EntryAnswer) bool { return strings.HasPrefix(e.Name, prefix) })
-	return sendState(w, map[string]any{"entries": entries[:min(limit, len(entries))]})
+	return map[string]any{"entries": entries[:min(limit, len(entries))]}, nil
 }
 
 // queryLimit is a number of items in the query, from 1 to 1000; standard if it is not
@@ -81,20 +81,20 @@ func queryLimit(r *http.Request, name string, standard int) (int, error) {
 	return int(limit), checkLimit(name, &limit)
 }
 
-func (s *stateServer) ansEntryOf(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) ansEntryOf(r *http.Request) (any, error) {
 	party := r.PathValue("party")
 	entries := s.entries(func(e EntryAnswer) bool { return e.User == party })
 	if len(entries) == 0 {
-		return reply.NotFound("No ans entry found for party: %s", party)
+		return nil, reply.NotFound("No ans entry found for party: %s", party)
 	}
-	return sendState(w, map[string]any{"entry": slices.MinFunc(entries, func(a, b EntryAnswer) int { return cmp.Compare(a.Name, b.Name) })})
+	return map[string]any{"entry": slices.MinFunc(entries, func(a, b EntryAnswer) int { return cmp.Compare(a.Name, b.Name) })}, nil
 }
 
-func (s *stateServer) ansEntryNamed(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) ansEntryNamed(r *http.Request) (any, error) {
 	name := r.PathValue("name")
 	entries := s.entries(func(e EntryAnswer) bool { return e.Name == name })
 	if len(entries) == 0 {
-		return reply.NotFound("No ans entry found for name: %s", name)
+		return nil, reply.NotFound("No ans entry found for name: %s", name)
 	}
-	return sendState(w, map[string]any{"entry": entries[0]})
+	return map[string]any{"entry": entries[0]}, nil
 }

@@ -26,12 +26,12 @@ const (
 	synchronizerSerial = 2
 )
 
-func (s *historyServer) latestRecordTime(w http.ResponseWriter, _ *http.Request) error {
+func (s *historyServer) latestRecordTime(_ *http.Request) (any, error) {
 	t, ok := s.store.LatestEvent()
 	if !ok {
-		return reply.NotFound("No events yet")
+		return nil, reply.NotFound("No events yet")
 	}
-	return sendState(w, map[string]string{"record_time": schemas.Micros(t).String()})
+	return map[string]string{"record_time": schemas.Micros(t).String()}, nil
 }
 
 // synchronizer returns the number of the synchronizer in the path.
@@ -44,19 +44,19 @@ func (s *networkServer) synchronizer(r *http.Request) (int, error) {
 	return i, nil
 }
 
-func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) trafficStatus(r *http.Request) (any, error) {
 	member := r.PathValue("member")
 	kind, uid, _ := strings.Cut(member, model.PartyNamespaceMark)
 	if kind != "PAR" && kind != "MED" || !strings.Contains(uid, model.PartyNamespaceMark) {
-		return reply.BadRequest("member_id: %q is neither PAR::... nor MED::...", member)
+		return nil, reply.BadRequest("member_id: %q is neither PAR::... nor MED::...", member)
 	}
 	synchronizer, err := s.synchronizer(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	consumed, ok := trafficOf(s.ledger, synchronizer, member)
 	if !ok {
-		return reply.NotFound("No traffic state found for member: %s", member)
+		return nil, reply.NotFound("No traffic state found for member: %s", member)
 	}
 	var purchased int64
 	for _, c := range s.ledger.OfTemplate(model.MemberTrafficTemplate, nil) {
@@ -64,10 +64,10 @@ func (s *networkServer) trafficStatus(w http.ResponseWriter, r *http.Request) er
 			purchased += p.Purchased
 		}
 	}
-	return sendState(w, map[string]any{"traffic_status": map[string]any{
+	return map[string]any{"traffic_status": map[string]any{
 		"actual": map[string]int64{"total_consumed": consumed, "total_limit": purchased},
 		"target": map[string]int64{"total_purchased": purchased},
-	}})
+	}}, nil
 }
 
 // trafficOf returns what a member has consumed; false for an unknown member.
@@ -107,23 +107,20 @@ func (s *networkServer) hosts(r *http.Request) ([]string, error) {
 	return []string{"PAR::" + n.Participants[n.ParticipantOf(p, 0)]}, nil
 }
 
-func (s *networkServer) participantID(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) participantID(r *http.Request) (any, error) {
 	hosts, err := s.hosts(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(hosts) > 1 {
-		return &reply.RequestError{Status: http.StatusInternalServerError, Text: fmt.Sprintf("Party %s is hosted on multiple participants, which is not supported", r.PathValue("party"))}
+		return nil, &reply.RequestError{Status: http.StatusInternalServerError, Text: fmt.Sprintf("Party %s is hosted on multiple participants, which is not supported", r.PathValue("party"))}
 	}
-	return sendState(w, map[string]string{"participant_id": hosts[0]})
+	return map[string]string{"participant_id": hosts[0]}, nil
 }
 
-func (s *networkServer) participantIDs(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) participantIDs(r *http.Request) (any, error) {
 	hosts, err := s.hosts(r)
-	if err != nil {
-		return err
-	}
-	return sendState(w, map[string][]string{"participant_ids": hosts})
+	return map[string][]string{"participant_ids": hosts}, err
 }
 
 func (s *networkServer) migration() int64 {
@@ -134,36 +131,26 @@ func (s *networkServer) migration() int64 {
 
 // migrationSchedule announces the one migration of the network until it has happened.
 // The body of the 404 is empty.
-func (s *networkServer) migrationSchedule(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) migrationSchedule(_ *http.Request) (any, error) {
 	if s.migration() > 0 {
-		w.WriteHeader(http.StatusNotFound)
-		return nil
+		return emptyAnswer(http.StatusNotFound), nil
 	}
 	c := s.ledger.Config
 	t := c.Start.Add(time.Duration(c.Days) * 24 * time.Hour * sim.SwitchPercent / 100)
-	return sendState(w, map[string]any{"time": t.UTC().Format(time.RFC3339), "migration_id": 1})
+	return map[string]any{"time": t.UTC().Format(time.RFC3339), "migration_id": 1}, nil
 }
 
-func (s *networkServer) lastMigration(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]int64{"migration_id": s.migration()})
-}
-
-func sendActiveSerial(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]int64{"serial": synchronizerSerial})
+func (s *networkServer) lastMigration(_ *http.Request) (any, error) {
+	return map[string]int64{"migration_id": s.migration()}, nil
 }
 
 // upgrade announces an upgrade of the synchronizer a month after the first history.
-func (s *networkServer) upgrade(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) upgrade(_ *http.Request) (any, error) {
 	t := s.ledger.Config.Start.AddDate(0, 0, s.ledger.Config.Days+30).UTC()
-	return sendState(w, map[string]any{"lsu": map[string]string{
+	return map[string]any{"lsu": map[string]string{
 		"topologyFreezeTime": t.Add(-24 * time.Hour).Format(time.RFC3339), "upgradeTime": t.Format(time.RFC3339),
 		"successorPhysicalSynchronizerId": fmt.Sprintf("%s::%d-%d", s.ledger.Names.Synchronizers[0], protocolVersion, synchronizerSerial+1),
-	}})
-}
-
-// sendRollForward tells that no upgrade has to be repeated.
-func sendRollForward(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]any{})
+	}}, nil
 }
 
 // serialized stands for bytes that only the nodes of the network can read, in base64.
@@ -189,38 +176,36 @@ func (s *networkServer) synchronizerByPrefix(r *http.Request) (string, error) {
 	return "", reply.NotFound("No synchronizer with the prefix %s", prefix)
 }
 
-func (s *networkServer) synchronizerIdentities(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) synchronizerIdentities(r *http.Request) (any, error) {
 	id, err := s.synchronizerByPrefix(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	n := s.ledger.Names
 	sv := n.SuperValidators.First
-	return sendState(w, map[string]any{
+	return map[string]any{
 		"sequencer_id": n.SequencerOf(sv), "mediator_id": n.MediatorOf(sv),
 		"sequencer_identity_transactions": []string{s.serialized(id+" sequencer 1", 300), s.serialized(id+" sequencer 2", 260)},
 		"mediator_identity_transactions":  []string{s.serialized(id+" mediator 1", 300), s.serialized(id+" mediator 2", 260)},
-	})
+	}, nil
 }
 
-func (s *networkServer) bootstrappingTransactions(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) bootstrappingTransactions(r *http.Request) (any, error) {
 	id, err := s.synchronizerByPrefix(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return sendState(w, map[string]string{
+	return map[string]string{
 		"domain_parameters":      s.serialized(id+" parameters", 900),
 		"sequencer_domain_state": s.serialized(id+" sequencer state", 400),
 		"mediator_domain_state":  s.serialized(id+" mediator state", 400),
-	})
+	}, nil
 }
 
-func sendInstanceNames(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]string{
-		"network_name": "Devnet", "network_favicon_url": "https://devnet.example/favicon.ico",
-		"amulet_name": "Amulet", "amulet_name_acronym": "AMT",
-		"name_service_name": "Amulet Name Service", "name_service_name_acronym": "CNS",
-	})
+var instanceNames = map[string]string{
+	"network_name": "Devnet", "network_favicon_url": "https://devnet.example/favicon.ico",
+	"amulet_name": "Amulet", "amulet_name_acronym": "AMT",
+	"name_service_name": "Amulet Name Service", "name_service_name_acronym": "CNS",
 }
 
 // configuredNodes are the super-validators whose nodes are known.
@@ -234,16 +219,16 @@ func (s *networkServer) configuredNodes() []model.SvNodeState {
 	return nodes
 }
 
-func (s *networkServer) scans(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) scans(_ *http.Request) (any, error) {
 	n := s.ledger.Names
 	scans := []map[string]string{}
 	for _, p := range s.configuredNodes() {
 		scans = append(scans, map[string]string{"publicUrl": n.ScanURL(p.Sv), "svName": n.SvName(p.Sv)})
 	}
-	return sendState(w, map[string]any{"scans": []any{map[string]any{"domainId": n.Synchronizers[0], "scans": scans}}})
+	return map[string]any{"scans": []any{map[string]any{"domainId": n.Synchronizers[0], "scans": scans}}}, nil
 }
 
-func (s *networkServer) sequencers(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) sequencers(_ *http.Request) (any, error) {
 	n := s.ledger.Names
 	sequencers := []map[string]any{}
 	for _, p := range s.configuredNodes() {
@@ -251,20 +236,20 @@ func (s *networkServer) sequencers(w http.ResponseWriter, _ *http.Request) error
 			"migrationId": p.Migration, "id": n.SequencerOf(p.Sv), "url": n.SequencerURL(p.Sv, p.Migration),
 			"svName": n.SvName(p.Sv), "availableAfter": string(schemas.AppendShortTime(nil, schemas.Micros(p.Available)))})
 	}
-	return sendState(w, map[string]any{"domainSequencers": []any{map[string]any{"domainId": n.Synchronizers[0], "sequencers": sequencers}}})
+	return map[string]any{"domainSequencers": []any{map[string]any{"domainId": n.Synchronizers[0], "sequencers": sequencers}}}, nil
 }
 
-func (s *networkServer) bftSequencers(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) bftSequencers(_ *http.Request) (any, error) {
 	n := s.ledger.Names
 	sv := n.SuperValidators.First
-	return sendState(w, map[string]any{"bftSequencers": []any{map[string]any{
-		"serialId": synchronizerSerial, "id": n.SequencerOf(sv), "p2pUrl": "https://p2p-" + strconv.Itoa(synchronizerSerial) + "." + n.SvHost(sv)}}})
+	return map[string]any{"bftSequencers": []any{map[string]any{
+		"serialId": synchronizerSerial, "id": n.SequencerOf(sv), "p2pUrl": "https://p2p-" + strconv.Itoa(synchronizerSerial) + "." + n.SvHost(sv)}}}, nil
 }
 
-func (s *networkServer) validatorFaucets(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) validatorFaucets(r *http.Request) (any, error) {
 	ids := r.URL.Query()["validator_ids"]
 	if len(ids) == 0 || len(ids) > reply.MaxPage {
-		return reply.BadRequest("validator_ids: 1 to %d, not %d", reply.MaxPage, len(ids))
+		return nil, reply.BadRequest("validator_ids: 1 to %d, not %d", reply.MaxPage, len(ids))
 	}
 	faucets := []map[string]any{}
 	for _, c := range s.ledger.OfTemplate(model.LicenseTemplate, nil) {
@@ -280,22 +265,22 @@ func (s *networkServer) validatorFaucets(w http.ResponseWriter, r *http.Request)
 	slices.SortFunc(faucets, func(a, b map[string]any) int {
 		return cmp.Compare(a["validator"].(string), b["validator"].(string))
 	})
-	return sendState(w, map[string]any{"validatorsReceivedFaucets": faucets})
+	return map[string]any{"validatorsReceivedFaucets": faucets}, nil
 }
 
 // licenses pages through the licenses, newest first. The token counts those that were
 // given before.
-func (s *networkServer) licenses(w http.ResponseWriter, r *http.Request) error {
+func (s *networkServer) licenses(r *http.Request) (any, error) {
 	limit, err := queryLimit(r, "limit", reply.MaxPage)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := s.ledger.OfTemplate(model.LicenseTemplate, nil)
 	slices.Reverse(all)
 	first := 0
 	if text := r.URL.Query().Get("after"); text != "" {
 		if first, err = strconv.Atoi(text); err != nil || first < 0 {
-			return reply.BadRequest("after: %q is not a token", text)
+			return nil, reply.BadRequest("after: %q is not a token", text)
 		}
 	}
 	first = min(first, len(all))
@@ -304,16 +289,12 @@ func (s *networkServer) licenses(w http.ResponseWriter, r *http.Request) error {
 	if end < len(all) {
 		answer["next_page_token"] = end
 	}
-	return sendState(w, answer)
-}
-
-func sendFeatureSupport(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]any{})
+	return answer, nil
 }
 
 // serviceStatus tells that the service is up; its uptime is that of the network.
-func (s *networkServer) serviceStatus(w http.ResponseWriter, _ *http.Request) error {
+func (s *networkServer) serviceStatus(_ *http.Request) (any, error) {
 	uptime := time.Duration(s.ledger.RecordTime()-s.ledger.Config.Start.UnixMicro()) * time.Microsecond
-	return sendState(w, map[string]any{"success": map[string]any{
-		"id": "devnet", "uptime": fmt.Sprintf("PT%dS", int64(uptime.Seconds())), "ports": map[string]int{}, "active": true}})
+	return map[string]any{"success": map[string]any{
+		"id": "devnet", "uptime": fmt.Sprintf("PT%dS", int64(uptime.Seconds())), "ports": map[string]int{}, "active": true}}, nil
 }

@@ -15,29 +15,27 @@ import (
 // roundTTL is how long clients may keep rounds, µs.
 const roundTTL = 30e6
 
-func (s *stateServer) openAndIssuingRounds(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		Open    []string `json:"cached_open_mining_round_contract_ids"`
-		Issuing []string `json:"cached_issuing_round_contract_ids"`
-	}
-	if err := decode(r, &q); err != nil {
-		return err
-	}
+type roundsRequest struct {
+	Open    []string `json:"cached_open_mining_round_contract_ids"`
+	Issuing []string `json:"cached_issuing_round_contract_ids"`
+}
+
+func (s *stateServer) openAndIssuingRounds(_ *http.Request, q *roundsRequest) (any, error) {
 	for name, ids := range map[string][]string{
 		"cached_open_mining_round_contract_ids": q.Open, "cached_issuing_round_contract_ids": q.Issuing,
 	} {
 		if ids == nil {
-			return reply.BadRequest("%s is required", name)
+			return nil, reply.BadRequest("%s is required", name)
 		}
 		if len(ids) > reply.MaxPage {
-			return reply.BadRequest("%s: at most %d, not %d", name, reply.MaxPage, len(ids))
+			return nil, reply.BadRequest("%s: at most %d, not %d", name, reply.MaxPage, len(ids))
 		}
 	}
-	return sendState(w, map[string]any{
+	return map[string]any{
 		"time_to_live_in_microseconds": int64(roundTTL),
 		"open_mining_rounds":           s.rounds(model.OpenRoundTemplate, q.Open),
 		"issuing_mining_rounds":        s.rounds(model.IssuingRoundTemplate, q.Issuing),
-	})
+	}, nil
 }
 
 func (s *stateServer) rounds(t *model.Template, cached []string) map[string]PlacedContract {
@@ -48,24 +46,24 @@ func (s *stateServer) rounds(t *model.Template, cached []string) map[string]Plac
 	return rounds
 }
 
-func (s *stateServer) closedRounds(w http.ResponseWriter, _ *http.Request) error {
+func (s *stateServer) closedRounds(_ *http.Request) (any, error) {
 	closed := s.ledger.OfTemplate(model.ClosedRoundTemplate, nil)
 	slices.SortFunc(closed, func(a, b ledger.ContractState) int {
 		return cmp.Compare(a.Payload.(model.ClosedRound).Number, b.Payload.(model.ClosedRound).Number)
 	})
-	return sendState(w, map[string]any{"rounds": contractAnswers(s.ledger, closed)})
+	return map[string]any{"rounds": contractAnswers(s.ledger, closed)}, nil
 }
 
 // The four operations on rewards by activity.
 
-func (s *stateServer) earliestRewards(w http.ResponseWriter, _ *http.Request) error {
+func (s *stateServer) earliestRewards(_ *http.Request) (any, error) {
 	s.ledger.Mu.Lock()
 	round, ok := s.ledger.Executor.Rewards.EarliestRewards()
 	s.ledger.Mu.Unlock()
 	if !ok {
-		return reply.NotFound("No reward accounting data available yet")
+		return nil, reply.NotFound("No reward accounting data available yet")
 	}
-	return sendState(w, map[string]int64{"earliest_round": round})
+	return map[string]int64{"earliest_round": round}, nil
 }
 
 const (
@@ -93,39 +91,39 @@ func (s *stateServer) roundRewards(r *http.Request) (round int64, status string,
 	return round, rewardsOK, x.Rewards.RewardsOf(round), nil
 }
 
-func (s *stateServer) activityTotals(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) activityTotals(r *http.Request) (any, error) {
 	round, status, t, err := s.roundRewards(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if status != rewardsOK {
-		return sendState(w, map[string]string{"status": status})
+		return map[string]string{"status": status}, nil
 	}
-	return sendState(w, map[string]any{
+	return map[string]any{
 		"status": status, "round_number": round,
 		"total_app_activity_weight": t.Weight, "activity_records_count": t.Records, "active_parties_count": t.Parties,
 		"rewarded_app_provider_parties_count": len(t.Allowances),
 		"total_app_reward_minting_allowance":  t.Minting.String(),
 		"total_app_reward_thresholded":        t.Thresholded.String(),
 		"total_app_reward_unclaimed":          t.Unclaimed.String(),
-	})
+	}, nil
 }
 
-func (s *stateServer) rewardRoot(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) rewardRoot(r *http.Request) (any, error) {
 	round, status, t, err := s.roundRewards(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if status != rewardsOK {
-		return sendState(w, map[string]string{"status": status})
+		return map[string]string{"status": status}, nil
 	}
-	return sendState(w, map[string]any{"status": status, "round_number": round, "root_hash": sim.NewRewardTree(t.Allowances).Root})
+	return map[string]any{"status": status, "round_number": round, "root_hash": sim.NewRewardTree(t.Allowances).Root}, nil
 }
 
-func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) rewardBatch(r *http.Request) (any, error) {
 	round, status, t, err := s.roundRewards(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hash := r.PathValue("hash")
 	var batch sim.RewardNode
@@ -134,14 +132,14 @@ func (s *stateServer) rewardBatch(w http.ResponseWriter, r *http.Request) error 
 		batch, ok = sim.NewRewardTree(t.Allowances).Batches[hash]
 	}
 	if !ok {
-		return reply.NotFound("No batch %s in round %d", hash, round)
+		return nil, reply.NotFound("No batch %s in round %d", hash, round)
 	}
 	if batch.Children != nil {
-		return sendState(w, map[string]any{"batch_type": "BatchOfBatches", "child_hashes": batch.Children})
+		return map[string]any{"batch_type": "BatchOfBatches", "child_hashes": batch.Children}, nil
 	}
 	allowances := make([]map[string]string, len(batch.Allowances))
 	for i, a := range batch.Allowances {
 		allowances[i] = map[string]string{"provider": a.Provider, "amount": a.Amount.String()}
 	}
-	return sendState(w, map[string]any{"batch_type": "BatchOfMintingAllowances", "minting_allowances": allowances})
+	return map[string]any{"batch_type": "BatchOfMintingAllowances", "minting_allowances": allowances}, nil
 }

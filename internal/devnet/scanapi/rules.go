@@ -21,16 +21,16 @@ func (s *stateServer) newest(t *model.Template) (ledger.ContractState, bool) {
 // rules answers with the rules contract of a template, by the cache protocol: name is
 // that of the rules in the members of request and answer.
 func (s *stateServer) rules(t *model.Template, name string) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(r *http.Request) (any, error) {
 		q := map[string]any{}
-		if err := decode(r, &q); err != nil {
-			return err
+		if err := reply.Decode(r, &q); err != nil {
+			return nil, err
 		}
 		cached := ""
 		for _, member := range []string{"cached_" + name + "_contract_id", "cached_" + name + "_domain_id"} {
 			text, ok := q[member].(string)
 			if q[member] != nil && !ok {
-				return reply.BadRequest("%s must be a text", member)
+				return nil, reply.BadRequest("%s must be a text", member)
 			}
 			if cached == "" {
 				cached = text
@@ -38,9 +38,9 @@ func (s *stateServer) rules(t *model.Template, name string) handler {
 		}
 		c, ok := s.newest(t)
 		if !ok {
-			return reply.NotFound("No active %s contract", t.Entity())
+			return nil, reply.NotFound("No active %s contract", t.Entity())
 		}
-		return sendState(w, map[string]any{name + "_update": placedUnlessCached(s.ledger, c, cached)})
+		return map[string]any{name + "_update": placedUnlessCached(s.ledger, c, cached)}, nil
 	}
 }
 
@@ -56,20 +56,20 @@ func (s *stateServer) latestRound() (ledger.ContractState, bool) {
 	}), true
 }
 
-func (s *stateServer) governance(w http.ResponseWriter, _ *http.Request) error {
+func (s *stateServer) governance(_ *http.Request) (any, error) {
 	round, haveRound := s.latestRound()
 	coin, haveCoin := s.newest(model.AmuletRulesTemplate)
 	rules, haveRules := s.newest(model.DsoRulesTemplate)
 	if !haveRound || !haveCoin || !haveRules {
-		return reply.NotFound("The network is not founded yet")
+		return nil, reply.NotFound("The network is not founded yet")
 	}
 	n := s.ledger.Names
-	return sendState(w, map[string]any{
+	return map[string]any{
 		"sv_user": "sv-1", "sv_party_id": n.Name(n.SuperValidators.First), "dso_party_id": n.Name(model.Dso),
 		"voting_threshold": votingThreshold(n.SuperValidators.Len()), "latest_mining_round": placed(s.ledger, round),
 		"amulet_rules": placed(s.ledger, coin), "dso_rules": placed(s.ledger, rules),
 		"sv_node_states": placedAll(s.ledger, nodeStates(s.ledger)), "initial_round": "0",
-	})
+	}, nil
 }
 
 // votingThreshold is the number of votes that decides among so many super-validators
@@ -88,8 +88,8 @@ func nodeStates(l *ledger.Ledger) []ledger.ContractState {
 	return states
 }
 
-func (s *stateServer) featuredApps(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.ledger.OfTemplate(model.FeaturedAppRightTemplate, nil))})
+func (s *stateServer) featuredApps(_ *http.Request) (any, error) {
+	return map[string]any{"featured_apps": contractAnswers(s.ledger, s.ledger.OfTemplate(model.FeaturedAppRightTemplate, nil))}, nil
 }
 
 func (s *stateServer) rightsOf(provider string) []ledger.ContractState {
@@ -98,29 +98,29 @@ func (s *stateServer) rightsOf(provider string) []ledger.ContractState {
 	})
 }
 
-func (s *stateServer) featuredAppsOf(w http.ResponseWriter, r *http.Request) error {
-	return sendState(w, map[string]any{"featured_apps": contractAnswers(s.ledger, s.rightsOf(r.PathValue("party")))})
+func (s *stateServer) featuredAppsOf(r *http.Request) (any, error) {
+	return map[string]any{"featured_apps": contractAnswers(s.ledger, s.rightsOf(r.PathValue("party")))}, nil
 }
 
-func (s *stateServer) featuredApp(w http.ResponseWriter, r *http.Request) error {
-	return s.sendRight(w, s.rightsOf(r.PathValue("party")))
+func (s *stateServer) featuredApp(r *http.Request) (any, error) {
+	return s.right(s.rightsOf(r.PathValue("party")))
 }
 
-func (s *stateServer) featuredAppByID(w http.ResponseWriter, r *http.Request) error {
-	return s.sendRight(w, s.ledger.OfTemplate(model.FeaturedAppRightTemplate, func(c *model.Contract) bool {
+func (s *stateServer) featuredAppByID(r *http.Request) (any, error) {
+	return s.right(s.ledger.OfTemplate(model.FeaturedAppRightTemplate, func(c *model.Contract) bool {
 		return ledger.ContractIDOf(s.ledger, c) == r.PathValue("id")
 	}))
 }
 
-// sendRight answers with the first of rights, or with an empty object.
-func (s *stateServer) sendRight(w http.ResponseWriter, rights []ledger.ContractState) error {
+// right answers with the first of rights, or with an empty object.
+func (s *stateServer) right(rights []ledger.ContractState) (any, error) {
 	if len(rights) == 0 {
-		return sendState(w, map[string]any{})
+		return map[string]any{}, nil
 	}
-	return sendState(w, map[string]any{"featured_app_right": contractAnswerOf(s.ledger, rights[0].Contract)})
+	return map[string]any{"featured_app_right": contractAnswerOf(s.ledger, rights[0].Contract)}, nil
 }
 
-func (s *stateServer) unclaimedFund(w http.ResponseWriter, _ *http.Request) error {
-	return sendState(w, map[string]any{
-		"unclaimed-development-fund-coupons": placedAll(s.ledger, s.ledger.OfTemplate(model.UnclaimedFundTemplate, nil))})
+func (s *stateServer) unclaimedFund(_ *http.Request) (any, error) {
+	return map[string]any{
+		"unclaimed-development-fund-coupons": placedAll(s.ledger, s.ledger.OfTemplate(model.UnclaimedFundTemplate, nil))}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -36,15 +35,15 @@ func Handler(l *ledger.Ledger) http.Handler {
 
 // unknown refuses what no operation of mux is for, in the words of the service.
 func unknown(mux *http.ServeMux) handler {
-	return func(_ http.ResponseWriter, r *http.Request) error {
+	return func(r *http.Request) (any, error) {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			other := r.Clone(r.Context())
 			other.Method = method
 			if _, pattern := mux.Handler(other); pattern != "/" {
-				return &reply.RequestError{Status: http.StatusMethodNotAllowed, Text: "method not allowed"}
+				return nil, &reply.RequestError{Status: http.StatusMethodNotAllowed, Text: "method not allowed"}
 			}
 		}
-		return &reply.RequestError{Status: http.StatusNotFound, Text: "no such operation"}
+		return nil, &reply.RequestError{Status: http.StatusNotFound, Text: "no such operation"}
 	}
 }
 
@@ -56,17 +55,17 @@ type route struct {
 
 func (s *historyServer) routes() []route {
 	return []route{
-		{"POST", "/v0/backfilling/migration-info", s.migrationInfo},
-		{"POST", "/v0/backfilling/updates-before", s.updatesBefore},
-		{"POST", "/v0/backfilling/import-updates", s.importUpdates},
-		{"GET", "/v0/backfilling/status", sendStatus},
+		{"POST", "/v0/backfilling/migration-info", reply.Asked(s.migrationInfo)},
+		{"POST", "/v0/backfilling/updates-before", reply.Asked(s.updatesBefore)},
+		{"POST", "/v0/backfilling/import-updates", reply.Asked(s.importUpdates)},
+		{"GET", "/v0/backfilling/status", always(map[string]bool{"complete": true})},
 		{"POST", "/v2/updates", s.updates(false)},
 		{"POST", "/v1/updates", s.updates(true)},
 		{"GET", "/v2/updates/{id}", s.update(false)},
 		{"GET", "/v1/updates/{id}", s.update(true)},
 		{"POST", "/v0/events", s.events},
 		{"GET", "/v0/events/{id}", s.event},
-		{"POST", "/v0/updates", s.updatesV0},
+		{"POST", "/v0/updates", reply.Asked(s.updatesV0)},
 		{"GET", "/v0/updates/{id}", s.updateV0},
 		{"GET", "/v2/updates/hash/{hash}", s.updateByHash},
 		{"GET", "/v0/events/latest-record-time", s.latestRecordTime},
@@ -76,7 +75,7 @@ func (s *historyServer) routes() []route {
 func (s *stateServer) routes() []route {
 	const rewards = "/v0/internal/reward-accounting-process/rounds"
 	return []route{
-		{"POST", "/v0/open-and-issuing-mining-rounds", s.openAndIssuingRounds},
+		{"POST", "/v0/open-and-issuing-mining-rounds", reply.Asked(s.openAndIssuingRounds)},
 		{"GET", "/v0/closed-rounds", s.closedRounds},
 		{"GET", "/v0/dso", s.governance},
 		{"POST", "/v0/amulet-rules", s.rules(model.AmuletRulesTemplate, "amulet_rules")},
@@ -107,24 +106,24 @@ func (s *networkServer) routes() []route {
 		{"GET", "/v1/domains/{domain}/parties/{party}/participant-id", s.participantIDs},
 		{"GET", "/v0/migrations/schedule", s.migrationSchedule},
 		{"GET", "/v0/migrations/last", s.lastMigration},
-		{"GET", "/v0/active-synchronizer-serial", sendActiveSerial},
+		{"GET", "/v0/active-synchronizer-serial", always(map[string]int64{"serial": synchronizerSerial})},
 		{"GET", "/v0/validators/validator-faucets", s.validatorFaucets},
 		{"GET", "/v0/admin/validator/licenses", s.licenses},
 		{"GET", "/v0/lsu", s.upgrade},
-		{"GET", "/v0/dso-party-id", s.governanceParty},
+		{"GET", "/v0/dso-party-id", always(map[string]string{"dso_party_id": s.ledger.GovernanceParty()})},
 		{"GET", "/devnet/digests", s.digests},
-		{"GET", "/v0/roll-forward-lsu", sendRollForward},
+		{"GET", "/v0/roll-forward-lsu", always(struct{}{})},
 		{"GET", "/v0/synchronizer-identities/{prefix}", s.synchronizerIdentities},
 		{"GET", "/v0/synchronizer-bootstrapping-transactions/{prefix}", s.bootstrappingTransactions},
-		{"GET", "/v0/splice-instance-names", sendInstanceNames},
+		{"GET", "/v0/splice-instance-names", always(instanceNames)},
 		{"GET", "/v0/scans", s.scans},
 		{"GET", "/v0/dso-sequencers", s.sequencers},
 		{"GET", "/v0/sv-bft-sequencers", s.bftSequencers},
-		{"GET", "/v0/feature-support", sendFeatureSupport},
-		{"GET", "/version", sendVersion},
+		{"GET", "/v0/feature-support", always(struct{}{})},
+		{"GET", "/version", always(map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})},
 		{"GET", "/status", s.serviceStatus},
-		{"GET", "/readyz", sendHealthy},
-		{"GET", "/livez", sendHealthy},
+		{"GET", "/readyz", always(emptyAnswer(http.StatusOK))},
+		{"GET", "/livez", always(emptyAnswer(http.StatusOK))},
 	}
 }
 
@@ -158,12 +157,22 @@ type (
 	networkServer  struct{ backend } // members and nodes of the network
 )
 
-// handler answers a request; an error becomes the answer {"error": text}.
-type handler func(w http.ResponseWriter, r *http.Request) error
+// handler returns the answer to a request: a *history.Answer, an emptyAnswer, or what is
+// marshalled. An error becomes the answer {"error": text}.
+type handler func(r *http.Request) (any, error)
 
-// ServeHTTP answers with the status that belongs to the handler's error.
+// emptyAnswer is a status without a body.
+type emptyAnswer int
+
+// always returns the same answer to every request.
+func always(answer any) handler { return func(*http.Request) (any, error) { return answer, nil } }
+
+// ServeHTTP answers with what the handler returns, or with the status that belongs to its error.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	err := h(w, r)
+	found, err := h(r)
+	if err == nil {
+		err = send(w, found)
+	}
 	if err == nil {
 		return
 	}
@@ -175,30 +184,33 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(body)                                                    // if the client is gone, nobody is left to tell
 }
 
-// send writes an answer, or 404 if there is none.
-func send(w http.ResponseWriter, a *history.Answer, missing string) error {
+// found returns an answer, or 404 if there is none.
+func found(a *history.Answer, missing string) (any, error) {
 	if a == nil {
-		return reply.NotFound("%s", missing)
+		return nil, reply.NotFound("%s", missing)
 	}
+	return a, nil
+}
+
+func send(w http.ResponseWriter, answer any) error {
+	switch answer := answer.(type) {
+	case emptyAnswer:
+		w.WriteHeader(int(answer))
+		return nil
+	case *history.Answer:
+		sendHistory(w, answer)
+		return nil
+	}
+	return sendState(w, answer)
+}
+
+func sendHistory(w http.ResponseWriter, a *history.Answer) {
 	w.Header().Set("Content-Type", reply.ContentType)
 	w.Header().Set("Content-Length", strconv.FormatInt(a.Size, 10))
 	if err := a.SendTo(w); err != nil {
 		// The status is sent: only breaking the connection tells the client.
 		panic(http.ErrAbortHandler)
 	}
-	return nil
-}
-
-// decode reads the body into v, a pointer to a struct.
-func decode(r *http.Request, v any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, reply.MaxBody))
-	if err != nil {
-		return reply.BadRequest("reading body: %v", err)
-	}
-	if err := json.Unmarshal(body, v); err != nil {
-		return reply.BadRequest("invalid body: %v", err)
-	}
-	return nil
 }
 
 // checkLimit verifies the number of items asked for.
@@ -285,7 +297,7 @@ func (a *after) cursor() (*history.Cursor, error) {
 
 func (s *historyServer) page(r *http.Request) (c *history.Cursor, limit int, enc model.Encoding, err error) {
 	var q pageRequest
-	if err := decode(r, &q); err != nil {
+	if err := reply.Decode(r, &q); err != nil {
 		return nil, 0, 0, err
 	}
 	if err := checkLimit("page_size", q.PageSize); err != nil {
@@ -301,58 +313,56 @@ func (s *historyServer) page(r *http.Request) (c *history.Cursor, limit int, enc
 }
 
 func (s *historyServer) updates(v1 bool) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(r *http.Request) (any, error) {
 		c, limit, enc, err := s.page(r)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return send(w, s.store.UpdatesAfter(c, limit, enc, v1), "")
+		return found(s.store.UpdatesAfter(c, limit, enc, v1), "")
 	}
 }
 
-func (s *historyServer) events(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) events(r *http.Request) (any, error) {
 	c, limit, enc, err := s.page(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return send(w, s.store.EventsAfter(c, limit, enc), "")
+	return found(s.store.EventsAfter(c, limit, enc), "")
 }
 
 func (s *historyServer) update(v1 bool) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(r *http.Request) (any, error) {
 		enc, err := s.encoding(queryEncodings(r))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		id := r.PathValue("id")
-		return send(w, s.store.Update(id, enc, v1), "Transaction with id "+id+" not found")
+		return found(s.store.Update(id, enc, v1), "Transaction with id "+id+" not found")
 	}
 }
 
-func (s *historyServer) event(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) event(r *http.Request) (any, error) {
 	enc, err := s.encoding(queryEncodings(r))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	id := r.PathValue("id")
-	return send(w, s.store.Event(id, enc), "Event with id "+id+" not found")
+	return found(s.store.Event(id, enc), "Event with id "+id+" not found")
 }
 
-func (s *historyServer) migrationInfo(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		MigrationID *int64 `json:"migration_id"`
-	}
-	if err := decode(r, &q); err != nil {
-		return err
-	}
+type migrationInfoRequest struct {
+	MigrationID *int64 `json:"migration_id"`
+}
+
+func (s *historyServer) migrationInfo(_ *http.Request, q *migrationInfoRequest) (any, error) {
 	if q.MigrationID == nil {
-		return reply.BadRequest("migration_id is required")
+		return nil, reply.BadRequest("migration_id is required")
 	}
 	info, ok := s.store.Info(*q.MigrationID)
 	if !ok || len(info.Ranges) == 0 {
-		return reply.NotFound("No data for migration %d", *q.MigrationID)
+		return nil, reply.NotFound("No data for migration %d", *q.MigrationID)
 	}
-	return reply.SendJSON(w, migrationAnswerOf(&info, *q.MigrationID))
+	return migrationAnswerOf(&info, *q.MigrationID), nil
 }
 
 // migrationAnswer is the answer of migration-info.
@@ -383,98 +393,77 @@ func migrationAnswerOf(i *history.MigrationInfo, id int64) migrationAnswer {
 	return a
 }
 
-func (s *historyServer) updatesBefore(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		MigrationID  *int64  `json:"migration_id"`
-		Synchronizer *string `json:"synchronizer_id"`
-		Before       *string `json:"before"`
-		AtOrAfter    *string `json:"at_or_after"`
-		Count        *int32  `json:"count"`
-	}
-	if err := decode(r, &q); err != nil {
-		return err
-	}
+type updatesBeforeRequest struct {
+	MigrationID  *int64  `json:"migration_id"`
+	Synchronizer *string `json:"synchronizer_id"`
+	Before       *string `json:"before"`
+	AtOrAfter    *string `json:"at_or_after"`
+	Count        *int32  `json:"count"`
+}
+
+func (s *historyServer) updatesBefore(_ *http.Request, q *updatesBeforeRequest) (any, error) {
 	if q.MigrationID == nil || q.Synchronizer == nil || q.Before == nil {
-		return reply.BadRequest("migration_id, synchronizer_id and before are required")
+		return nil, reply.BadRequest("migration_id, synchronizer_id and before are required")
 	}
 	if err := checkLimit("count", q.Count); err != nil {
-		return err
+		return nil, err
 	}
 	before, err := parseTime("before", *q.Before)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	atOrAfter := int64(schemas.MinMicros)
 	if q.AtOrAfter != nil {
 		if atOrAfter, err = parseTime("at_or_after", *q.AtOrAfter); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	a := s.store.UpdatesBefore(*q.MigrationID, *q.Synchronizer, before, atOrAfter, int(*q.Count))
-	return send(w, a, fmt.Sprintf("No data for migration %d", *q.MigrationID))
+	return found(a, fmt.Sprintf("No data for migration %d", *q.MigrationID))
 }
 
-func (s *historyServer) importUpdates(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		MigrationID *int64  `json:"migration_id"`
-		After       *string `json:"after_update_id"`
-		Limit       *int32  `json:"limit"`
-	}
-	if err := decode(r, &q); err != nil {
-		return err
-	}
+type importUpdatesRequest struct {
+	MigrationID *int64  `json:"migration_id"`
+	After       *string `json:"after_update_id"`
+	Limit       *int32  `json:"limit"`
+}
+
+func (s *historyServer) importUpdates(_ *http.Request, q *importUpdatesRequest) (any, error) {
 	if q.MigrationID == nil || q.After == nil {
-		return reply.BadRequest("migration_id and after_update_id are required")
+		return nil, reply.BadRequest("migration_id and after_update_id are required")
 	}
 	if err := checkLimit("limit", q.Limit); err != nil {
-		return err
+		return nil, err
 	}
-	return send(w, s.store.ImportsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
+	return found(s.store.ImportsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
 }
 
-func sendStatus(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, map[string]bool{"complete": true})
+func (s *snapshotServer) snapshotTimestamp(r *http.Request) (any, error) {
+	return snapshot(r, "before", s.store.SnapshotBefore)
 }
 
-func (s *snapshotServer) snapshotTimestamp(w http.ResponseWriter, r *http.Request) error {
-	return snapshot(w, r, "before", s.store.SnapshotBefore)
-}
-
-func (s *snapshotServer) snapshotTimestampAfter(w http.ResponseWriter, r *http.Request) error {
-	return snapshot(w, r, "after", s.store.SnapshotAfter)
+func (s *snapshotServer) snapshotTimestampAfter(r *http.Request) (any, error) {
+	return snapshot(r, "after", s.store.SnapshotAfter)
 }
 
 // snapshot answers with the snapshot that find returns for the time parameter.
-func snapshot(w http.ResponseWriter, r *http.Request, parameter string, find func(migrationID, t int64) (int64, bool)) error {
+func snapshot(r *http.Request, parameter string, find func(migrationID, t int64) (int64, bool)) (any, error) {
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("migration_id"), 10, 64)
 	if err != nil {
-		return reply.BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
+		return nil, reply.BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
 	}
 	t, err := parseTime(parameter, q.Get(parameter))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at, ok := find(id, t)
 	if !ok {
-		return reply.NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
+		return nil, reply.NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
 	}
-	return reply.SendJSON(w, map[string]string{"record_time": schemas.Micros(at).String()})
+	return map[string]string{"record_time": schemas.Micros(at).String()}, nil
 }
 
-func (s *networkServer) governanceParty(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, map[string]string{"dso_party_id": s.ledger.GovernanceParty()})
-}
-
-func sendVersion(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, map[string]string{"version": "0.7.4-devnet", "commit_ts": "2026-06-01T00:00:00Z"})
-}
-
-func sendHealthy(w http.ResponseWriter, _ *http.Request) error {
-	w.WriteHeader(http.StatusOK)
-	return nil
-}
-
-func (s *networkServer) digests(w http.ResponseWriter, _ *http.Request) error {
-	return reply.SendJSON(w, s.ledger.Digests())
+func (s *networkServer) digests(_ *http.Request) (any, error) {
+	return s.ledger.Digests(), nil
 }

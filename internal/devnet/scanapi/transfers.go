@@ -10,52 +10,52 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
-func (s *stateServer) preapprovalOf(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) preapprovalOf(r *http.Request) (any, error) {
 	receiver, now := r.PathValue("party"), s.ledger.RecordTime()
 	found := s.ledger.OfTemplate(model.PreapprovalTemplate, func(c *model.Contract) bool {
 		p := c.Payload.(model.Preapproval)
 		return s.ledger.Names.Name(p.Receiver) == receiver && p.ExpiresAt > now
 	})
 	if len(found) == 0 {
-		return reply.NotFound("No TransferPreapproval found for party: %s", receiver)
+		return nil, reply.NotFound("No TransferPreapproval found for party: %s", receiver)
 	}
-	return sendState(w, map[string]any{"transfer_preapproval": placed(s.ledger, found[0])})
+	return map[string]any{"transfer_preapproval": placed(s.ledger, found[0])}, nil
 }
 
-func (s *stateServer) commandCounterOf(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) commandCounterOf(r *http.Request) (any, error) {
 	sender := r.PathValue("party")
 	found := s.ledger.OfTemplate(model.CommandCounterTemplate, func(c *model.Contract) bool {
 		return s.ledger.Names.Name(c.Payload.(model.CommandCounter).Sender) == sender
 	})
 	if len(found) == 0 {
-		return reply.NotFound("No TransferCommandCounter found for party: %s", sender)
+		return nil, reply.NotFound("No TransferCommandCounter found for party: %s", sender)
 	}
-	return sendState(w, map[string]any{"transfer_command_counter": placed(s.ledger, found[0])})
+	return map[string]any{"transfer_command_counter": placed(s.ledger, found[0])}, nil
 }
 
 // maxCommands bounds the commands of one sender and nonce in an answer.
 const maxCommands = 100
 
-func (s *stateServer) commandStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *stateServer) commandStatus(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	sender := q.Get("sender")
 	if sender == "" {
-		return reply.BadRequest("sender is required")
+		return nil, reply.BadRequest("sender is required")
 	}
 	nonce, err := strconv.ParseInt(q.Get("nonce"), 10, 64)
 	if err != nil {
-		return reply.BadRequest("nonce: %q is not a number", q.Get("nonce"))
+		return nil, reply.BadRequest("nonce: %q is not a number", q.Get("nonce"))
 	}
 	found := CommandsOf(s.ledger, sender, nonce)
 	if len(found) == 0 {
-		return reply.NotFound("Couldn't find any TransferCommands for sender %s and nonce %d created in the last 24h", sender, nonce)
+		return nil, reply.NotFound("Couldn't find any TransferCommands for sender %s and nonce %d created in the last 24h", sender, nonce)
 	}
 	answers := map[string]any{}
 	for _, c := range found {
 		answers[ledger.ContractIDOf(s.ledger, c.Contract)] = map[string]any{
 			"contract": contractAnswerOf(s.ledger, c.Contract), "status": statusOf(&c)}
 	}
-	return sendState(w, map[string]any{"transfer_commands_by_contract_id": answers})
+	return map[string]any{"transfer_commands_by_contract_id": answers}, nil
 }
 
 // CommandsOf returns the commands of a sender and nonce of which something was heard

@@ -28,31 +28,26 @@ func (s *historyServer) losslessEncoding(lossless bool) (model.Encoding, error) 
 	return s.encoding(encodings{Contract: &name})
 }
 
-func (s *historyServer) updatesV0(w http.ResponseWriter, r *http.Request) error {
-	var q struct {
-		PageSize *int32 `json:"page_size"`
-		Lossless bool   `json:"lossless"`
-		After    *after `json:"after"`
-	}
-	if err := decode(r, &q); err != nil {
-		return err
-	}
+type updatesV0Request struct {
+	PageSize *int32 `json:"page_size"`
+	Lossless bool   `json:"lossless"`
+	After    *after `json:"after"`
+}
+
+func (s *historyServer) updatesV0(r *http.Request, q *updatesV0Request) (any, error) {
 	if err := checkLimit("page_size", q.PageSize); err != nil {
-		return err
+		return nil, err
 	}
 	enc, err := s.losslessEncoding(q.Lossless)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c, err := q.After.cursor()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	items, err := s.itemsV0(r, c, int(*q.PageSize), enc)
-	if err != nil {
-		return err
-	}
-	return sendState(w, map[string]any{"transactions": items})
+	return map[string]any{"transactions": items}, err
 }
 
 // itemsV0 collects up to limit updates behind c: the imports of a migration come
@@ -136,42 +131,39 @@ func (s *historyServer) importsV0(r *http.Request, enc model.Encoding) ([]json.R
 	return items, nil
 }
 
-func (s *historyServer) updateV0(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) updateV0(r *http.Request) (any, error) {
 	lossless := false
 	if text := r.URL.Query().Get("lossless"); text != "" {
 		var err error
 		if lossless, err = strconv.ParseBool(text); err != nil {
-			return reply.BadRequest("lossless: %q is neither true nor false", text)
+			return nil, reply.BadRequest("lossless: %q is neither true nor false", text)
 		}
 	}
 	enc, err := s.losslessEncoding(lossless)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	id := r.PathValue("id")
 	if i, ok := s.store.UpdateEntry(id); ok {
 		item, err := s.itemV0(i, enc)
-		if err != nil {
-			return err
-		}
-		return sendState(w, item)
+		return item, err
 	}
 	if at, ok := s.store.ImportNumber(id); ok {
 		imports, err := s.importsV0(r, enc)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return sendState(w, imports[at])
+		return imports[at], nil
 	}
-	return reply.NotFound("Transaction with id %s not found", id)
+	return nil, reply.NotFound("Transaction with id %s not found", id)
 }
 
 // updateByHash answers with the transaction that an external party signed.
-func (s *historyServer) updateByHash(w http.ResponseWriter, r *http.Request) error {
+func (s *historyServer) updateByHash(r *http.Request) (any, error) {
 	enc, err := s.encoding(queryEncodings(r))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	hash := r.PathValue("hash")
-	return send(w, s.store.UpdateByHash(hash, enc), "Transaction with hash "+hash+" not found")
+	return found(s.store.UpdateByHash(hash, enc), "Transaction with hash "+hash+" not found")
 }
