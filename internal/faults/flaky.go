@@ -30,10 +30,9 @@ type Rates struct {
 // Flaky is a proxy before an S3 store that misbehaves by chance, at the same rates for as long
 // as it runs. It is reproducible by its seed but for the order in which requests arrive.
 type Flaky struct {
-	url     string
+	listening
 	rates   Rates
 	forward http.Handler
-	server  *http.Server
 
 	mu               sync.Mutex
 	random           *rand.Rand
@@ -49,23 +48,34 @@ func NewFlaky(target string, seed Seed, rates Rates) (*Flaky, error) {
 		return nil, err
 	}
 	f.forward = forward
+	return f, f.listen("flaky", f)
+}
+
+// listening is a proxy that takes requests on a free port of the loopback interface.
+type listening struct {
+	name, url string
+	server    *http.Server
+}
+
+// listen has a handler answer from now on.
+func (l *listening) listen(name string, h http.Handler) error {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("listening for the flaky proxy: %w", err)
+		return fmt.Errorf("listening for the %s proxy: %w", name, err)
 	}
-	f.url = "http://" + listener.Addr().String()
-	f.server = &http.Server{Handler: f, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = f.server.Serve(listener) }() // ends with Close
-	return f, nil
+	l.name, l.url = name, "http://"+listener.Addr().String()
+	l.server = &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = l.server.Serve(listener) }() // ends with Close
+	return nil
 }
 
 // URL is the base URL of the proxy.
-func (f *Flaky) URL() string { return f.url }
+func (l *listening) URL() string { return l.url }
 
 // Close ends the proxy and its connections.
-func (f *Flaky) Close() error {
-	if err := f.server.Close(); err != nil {
-		return fmt.Errorf("closing the flaky proxy: %w", err)
+func (l *listening) Close() error {
+	if err := l.server.Close(); err != nil {
+		return fmt.Errorf("closing the %s proxy: %w", l.name, err)
 	}
 	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -47,9 +45,8 @@ type HTTPConfig struct {
 // HTTP is a proxy before a scan service, or a node's ledger API, that answers wrongly as
 // planned.
 type HTTP struct {
+	listening
 	cfg    HTTPConfig
-	url    string
-	server *http.Server
 	client *http.Client
 	ctx    context.Context // ends with Close
 	stop   context.CancelFunc
@@ -77,12 +74,8 @@ const silence = 2 * time.Second
 
 // NewHTTP listens on a free port of the loopback interface.
 func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listening for the %s proxy: %w", cfg.Name, err)
-	}
 	p := &HTTP{
-		cfg: cfg, url: "http://" + listener.Addr().String(), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
+		cfg: cfg, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}},
 		faults: make(map[int]HTTPFault), replied: make(chan struct{}), liar: cfg.Liar,
 		frameFaults: make(map[int]FrameFault), nodeLiar: cfg.NodeLiar,
 	}
@@ -94,22 +87,14 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	for _, f := range cfg.Frames {
 		p.frameFaults[f.Frame] = f
 	}
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
-	go func() { _ = p.server.Serve(listener) }() // ends with Close
-	return p, nil
+	return p, p.listen(cfg.Name, p)
 }
-
-// URL is the base URL of the proxy.
-func (p *HTTP) URL() string { return p.url }
 
 // Close ends the proxy and its connections.
 func (p *HTTP) Close() error {
 	p.stop()
 	p.client.CloseIdleConnections()
-	if err := p.server.Close(); err != nil {
-		return fmt.Errorf("closing the %s proxy: %w", p.cfg.Name, err)
-	}
-	return nil
+	return p.listening.Close()
 }
 
 // Pass lets everything through from now on, but goes on lying.

@@ -5,33 +5,39 @@ import (
 	"sync/atomic"
 )
 
+// teller is what liars have in common. It is safe for concurrent use.
+type teller struct {
+	name, about string // of the lie, and of its subject
+	seed        Seed
+	telling     atomic.Bool
+	told        atomic.Int64
+}
+
+// Begin starts to lie.
+func (l *teller) Begin() { l.telling.Store(true) }
+
+// Told is how many answers or frames were not the truth so far.
+func (l *teller) Told() int { return int(l.told.Load()) }
+
+// String says which lie is told about what.
+func (l *teller) String() string { return l.name + " about " + l.about }
+
+// rand gives the same numbers every time, so that the lie is always the same.
+func (l *teller) rand() *rand.Rand { return l.seed.Rand(l.name) }
+
 // Liar tells one lie about one subject. It is safe for concurrent use.
 type Liar struct {
+	teller
 	lie     Lie
 	subject Subject
-	seed    Seed
-	telling atomic.Bool
-	told    atomic.Int64
 }
 
 // NewLiar returns one that begins at once, or, for a lie that is Late, with Begin.
 func NewLiar(seed Seed, lie Lie, subject Subject) *Liar {
-	l := &Liar{lie: lie, subject: subject, seed: seed}
+	l := &Liar{teller: teller{name: lie.Name, about: subject.String(), seed: seed}, lie: lie, subject: subject}
 	l.telling.Store(!lie.Late)
 	return l
 }
-
-// Begin starts to lie.
-func (l *Liar) Begin() { l.telling.Store(true) }
-
-// Told is how many answers were not the truth so far.
-func (l *Liar) Told() int { return int(l.told.Load()) }
-
-// String says which lie is told about what.
-func (l *Liar) String() string { return l.lie.Name + " about " + l.subject.String() }
-
-// rand gives the same numbers every time, so that the lie is always the same.
-func (l *Liar) rand() *rand.Rand { return l.seed.Rand(l.lie.Name) }
 
 // question is the request as the upstream is asked.
 func (l *Liar) question(operation string, body []byte) []byte {

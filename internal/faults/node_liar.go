@@ -3,18 +3,14 @@ package faults
 import (
 	"bytes"
 	"encoding/json"
-	"math/rand/v2"
-	"sync/atomic"
 )
 
 // NodeLiar tells one lie about one update of a node's own stream, in frames and in lists. It
 // is safe for concurrent use.
 type NodeLiar struct {
+	teller
 	lie     NodeLie
 	subject NodeSubject
-	seed    Seed
-	telling atomic.Bool
-	told    atomic.Int64
 }
 
 // NodeSubject is an update of a node's own stream that a lie may be told about.
@@ -49,21 +45,10 @@ func ReadNodeSubject(frame []byte) (s NodeSubject, ok bool) {
 
 // NewNodeLiar returns one that begins at once, or, for a lie that is Late, with Begin.
 func NewNodeLiar(seed Seed, lie NodeLie, subject NodeSubject) *NodeLiar {
-	l := &NodeLiar{lie: lie, subject: subject, seed: seed}
+	l := &NodeLiar{teller: teller{name: lie.Name, about: subject.String(), seed: seed}, lie: lie, subject: subject}
 	l.telling.Store(!lie.Late)
 	return l
 }
-
-// Begin starts to lie.
-func (l *NodeLiar) Begin() { l.telling.Store(true) }
-
-// Told is how many times it was not the truth so far.
-func (l *NodeLiar) Told() int { return int(l.told.Load()) }
-
-// String says which lie is told about what.
-func (l *NodeLiar) String() string { return l.lie.Name + " about " + l.subject.String() }
-
-func (l *NodeLiar) rand() *rand.Rand { return l.seed.Rand(l.lie.Name) }
 
 // frames are those that go out for one that came in.
 func (l *NodeLiar) frames(frame []byte) [][]byte {
