@@ -79,13 +79,7 @@ func (c *contractStream) take() ([][]byte, <-chan struct{}, bool, error) {
 		}
 		u.bounds = append(u.bounds, len(u.buffer))
 	}
-	start := 0
-	for _, end := range u.bounds {
-		if end > start {
-			u.found = append(u.found, u.buffer[start:end:end])
-		}
-		start = end
-	}
+	u.divide()
 	return u.found, nil, done, nil
 }
 

@@ -32,6 +32,7 @@ func (e *LedgerError) Error() string { return e.Code + ": " + e.Cause }
 const (
 	grpcInvalidArgument    = 3
 	grpcNotFound           = 5
+	grpcAlreadyExists      = 6
 	grpcPermissionDenied   = 7
 	grpcFailedPrecondition = 9
 	grpcAborted            = 10
@@ -48,6 +49,7 @@ const (
 	categoryPermission         = 7
 	categoryInvalidIndependent = 8
 	categoryInvalidState       = 9
+	categoryExists             = 10
 	categoryMissing            = 11
 	categorySeekAfterEnd       = 12
 )

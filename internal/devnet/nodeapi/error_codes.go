@@ -10,9 +10,10 @@ import (
 // errorClass is what a code stands for: its gRPC code and its category.
 type errorClass struct{ grpc, category int32 }
 
-// errorClasses are the codes by which the node refuses what concerns commands, users and
-// parties before the ledger is asked.
+// errorClasses are the codes by which the node, or the ledger, refuses what concerns commands,
+// users and parties.
 var errorClasses = map[string]errorClass{
+	choices.CodeInvalidArgument:    {grpcInvalidArgument, categoryInvalidIndependent},
 	"MISSING_FIELD":                {grpcInvalidArgument, categoryInvalidIndependent},
 	"INVALID_FIELD":                {grpcInvalidArgument, categoryInvalidIndependent},
 	"COMMAND_PREPROCESSING_FAILED": {grpcInvalidArgument, categoryInvalidIndependent},
@@ -21,6 +22,9 @@ var errorClasses = map[string]errorClass{
 	"INVALID_DEDUPLICATION_PERIOD":  {grpcFailedPrecondition, categoryInvalidState},
 	"TOO_MANY_USER_RIGHTS":          {grpcFailedPrecondition, categoryInvalidState},
 
+	choices.CodeContractNotFound:                         {grpcNotFound, categoryMissing},
+	choices.CodeTemplateNotFound:                         {grpcNotFound, categoryMissing},
+	choices.CodePackageNotFound:                          {grpcNotFound, categoryMissing},
 	"CONTRACT_EVENTS_NOT_FOUND":                          {grpcNotFound, categoryMissing},
 	"UPDATE_NOT_FOUND":                                   {grpcNotFound, categoryMissing},
 	"USER_NOT_FOUND":                                     {grpcNotFound, categoryMissing},
@@ -72,20 +76,11 @@ func invalidField(name, format string, args ...any) error {
 	return e
 }
 
-// RefusalClass returns the gRPC code and the error category that belong to the code of a refusal.
+// RefusalClass returns the gRPC code and the error category that belong to the code of a
+// refusal: a rule of a contract says no, unless the code is a known one.
 func RefusalClass(r *choices.Refusal) (code, category int32) {
-	switch r.Code {
-	case choices.CodeInvalidArgument, choices.CodeMissingField, choices.CodePreprocessing:
-		return grpcInvalidArgument, categoryInvalidIndependent
-	case choices.CodeContractNotFound, choices.CodeTemplateNotFound, choices.CodePackageNotFound:
-		return grpcNotFound, categoryMissing
-	case choices.CodeDuplicateCommand:
-		return grpcAlreadyExists, categoryExists
+	if class, ok := errorClasses[r.Code]; ok {
+		return class.grpc, class.category
 	}
 	return grpcFailedPrecondition, categoryInvalidState
 }
-
-const (
-	grpcAlreadyExists = 6
-	categoryExists    = 10
-)

@@ -149,14 +149,19 @@ func (u *updateStream) cutAll() error {
 		u.buffer = u.cutter.update(u.buffer, u.format, u.frame, &u.record)
 		u.bounds = append(u.bounds, len(u.buffer))
 	}
+	u.divide()
+	return nil
+}
+
+// divide gives what is in the buffer, now that the buffer stays where it is.
+func (u *updateStream) divide() {
 	start := 0
-	for _, end := range u.bounds { // only now does the buffer stay where it is
+	for _, end := range u.bounds {
 		if end > start {
 			u.found = append(u.found, u.buffer[start:end:end])
 		}
 		start = end
 	}
-	return nil
 }
 
 // load reads the bytes and the record of an update.

@@ -70,7 +70,7 @@ func settleAllocation(e *Execution, c *model.Contract, arg model.Argument) model
 	defer e.at(ctx.round)()
 	got := e.Bank.NewCoin(p.Leg.Receiver, e.Bank.Spend(locked))
 	a := e.Tx.Arena()
-	return a.Record(allocationSettledShape, a.List(), e.idsOf(got), model.Metadata(a, model.TxKindMetaKey, "transfer"))
+	return a.Record(allocationSettledShape, a.List(), e.Tx.IDs(got), model.Metadata(a, model.TxKindMetaKey, "transfer"))
 }
 
 // returnAllocation gives the sender of a leg its coins back, unless their lock has expired and

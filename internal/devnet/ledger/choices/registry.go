@@ -120,12 +120,3 @@ func (e *Execution) isDSO(p model.Party) {
 func (e *Execution) later(what string, t int64) {
 	require(t > e.Now(), "%s %s has passed", what, microsText(t))
 }
-
-// idsOf lists contracts as a value.
-func (e *Execution) idsOf(cs ...*model.Contract) model.Value {
-	ids := make([]model.Value, len(cs))
-	for i, c := range cs {
-		ids[i] = model.ContractID(c.Number)
-	}
-	return e.Tx.Arena().List(ids...)
-}

@@ -59,7 +59,7 @@ func transferTokens(e *Execution, _ *model.Contract, arg model.Argument) model.V
 	if t.Receiver == t.Sender {
 		o.outputs = []sim.Output{{Receiver: t.Receiver, Amount: t.Amount}}
 		s := settleOrder(e, o)
-		return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(s.Created[0]), s.Change, "merge-split")
+		return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.Tx.IDs(s.Created[0]), s.Change, "merge-split")
 	}
 	if approval := e.Preapprovals.PreapprovalOf(t.Receiver); approval != nil {
 		return sendTokens(e, approval, o, t)
@@ -102,7 +102,7 @@ func tokensDone(e *Execution, tag string, s *model.Shape, output model.Value, ch
 	a := e.Tx.Arena()
 	changes := a.List()
 	if change != nil {
-		changes = e.idsOf(change)
+		changes = e.Tx.IDs(change)
 	}
 	content := model.Unit()
 	if s != nil {
@@ -171,7 +171,7 @@ func acceptTokens(e *Execution, c *model.Contract, arg model.Argument) model.Val
 	p := c.Payload.(model.TransferInstruction)
 	e.later("executeBefore", p.Transfer.ExecuteBefore)
 	coin := releaseTokens(e, p, arg, p.Transfer.Receiver)
-	return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.idsOf(coin), nil, "transfer")
+	return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.Tx.IDs(coin), nil, "transfer")
 }
 
 // returnTokens gives the coins back to the sender.

@@ -43,23 +43,10 @@ func (a *Answer) separator(n int) {
 // Item adds the item of entry i; the caller holds the lock of s.
 func (a *Answer) Item(s *Store, i int, enc model.Encoding, v1 bool) {
 	e := s.At(i)
-	a.Extent(s.item(i, enc))
+	a.Extent(s.items(i, i+1, enc))
 	if v1 && e.Kind == sim.TransactionUpdate {
 		a.pieces[len(a.pieces)-1].tail = e.tail
 		a.Size += int64(len(ImportOffset))
-	}
-}
-
-// run adds the items of the entries first to end, end excluded, separated by commas.
-func (a *Answer) run(s *Store, first, end int, enc model.Encoding) {
-	pFirst, cFirst, _ := s.offsets(first)
-	pEnd, cEnd, _ := s.offsets(end)
-	e := Extent{s.File(enc), pFirst, pEnd - pFirst - 1}
-	if enc == model.CompactJSON {
-		e.Start, e.Size = cFirst, cEnd-cFirst-1
-	}
-	if e.Size > 0 {
-		a.Extent(e)
 	}
 }
 

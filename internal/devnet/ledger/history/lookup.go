@@ -67,7 +67,7 @@ func (s *Store) UpdatesAfter(c *Cursor, limit int, enc model.Encoding, v1 bool) 
 		found++
 	}
 	if !v1 {
-		a.run(s, first, end, enc)
+		a.Extent(s.items(first, end, enc))
 	}
 	a.text(`]}`)
 	return a

@@ -260,11 +260,11 @@ func (s *Store) File(enc model.Encoding) *blockFile {
 	return s.Files[protobufFile]
 }
 
-// item returns the extent of the item of entry i without its comma, empty for an
-// entry without an update; the caller holds the lock.
-func (s *Store) item(i int, enc model.Encoding) Extent {
-	p, c, _ := s.offsets(i)
-	pEnd, cEnd, _ := s.offsets(i + 1)
+// items returns the extent of the items of the entries first to end, end excluded, separated
+// by commas. It is empty for entries without an update. The caller holds the lock.
+func (s *Store) items(first, end int, enc model.Encoding) Extent {
+	p, c, _ := s.offsets(first)
+	pEnd, cEnd, _ := s.offsets(end)
 	e := Extent{s.File(enc), p, pEnd - p - 1}
 	if enc == model.CompactJSON {
 		e.Start, e.Size = c, cEnd-c-1

@@ -128,19 +128,16 @@ func (x *Apps) convertMarkers() bool {
 	n := min(convertAtMost, len(x.rounds.markers))
 	markers := x.rounds.markers[:n:n]
 	x.rounds.markers = x.rounds.markers[n:]
-	ids, couponIDs := make([]model.Value, n), make([]model.Value, n)
-	for i, m := range markers {
-		ids[i] = model.ContractID(m.Number)
-	}
+	coupons := make([]*model.Contract, n)
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ConvertFeaturedAppActivityMarkers",
-		a.Record(convertShape, a.List(ids...), model.ContractID(r.Contract.Number)), model.Dso)
+		a.Record(convertShape, x.Tx.IDs(markers...), model.ContractID(r.Contract.Number)), model.Dso)
 	for i, m := range markers {
 		p := m.Payload.(model.ActivityMarker)
 		x.Tx.Archive(m)
 		amount := model.ExtraRewardUSD.Over(r.Price).Times(p.Weight)
-		couponIDs[i] = model.ContractID(x.rounds.addCoupon(r, model.AppRewardTemplate,
-			model.AppReward{Provider: p.Provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: p.Beneficiary}).Number)
+		coupons[i] = x.rounds.addCoupon(r, model.AppRewardTemplate,
+			model.AppReward{Provider: p.Provider, Featured: true, Amount: amount, Round: r.Number, Beneficiary: p.Beneficiary})
 	}
-	x.Tx.Finish(at, a.Record(convertDoneShape, a.List(couponIDs...)))
+	x.Tx.Finish(at, a.Record(convertDoneShape, x.Tx.IDs(coupons...)))
 	return true
 }

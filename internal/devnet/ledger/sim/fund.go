@@ -64,15 +64,6 @@ func (x *Fund) takeFund() (sum model.Decimal) {
 	return sum
 }
 
-// fundIDs lists the unclaimed coupons of the fund as a choice argument.
-func (x *Fund) fundIDs() model.Value {
-	ids := make([]model.Value, len(x.unclaimed))
-	for i, c := range x.unclaimed {
-		ids[i] = model.ContractID(c.Number)
-	}
-	return x.Tx.Arena().List(ids...)
-}
-
 // mergeFund turns the unclaimed coupons of the fund into one.
 func (x *Fund) mergeFund() {
 	if len(x.unclaimed) < 2 { // given away in between
@@ -80,7 +71,7 @@ func (x *Fund) mergeFund() {
 	}
 	a := x.Tx.Arena()
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeUnclaimedDevelopmentFundCoupons",
-		a.Record(mergeFundShape, x.fundIDs()), model.Dso)
+		a.Record(mergeFundShape, x.Tx.IDs(x.unclaimed...)), model.Dso)
 	merged := x.addToFund(x.takeFund())
 	x.Tx.Finish(at, a.Record(MergeFundDoneShape, model.ContractID(merged.Number)))
 }
@@ -104,7 +95,7 @@ func (x *Fund) allocateFund() bool {
 	a, manager := x.Tx.Arena(), x.FundManager()
 	g := x.someGrant(total)
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AllocateDevelopmentFundCoupon", a.Record(allocateFundShape,
-		x.fundIDs(), model.PartyValue(g.Beneficiary), model.Numeric(g.Amount), model.Timestamp(g.ExpiresAt), model.Text(g.Reason),
+		x.Tx.IDs(x.unclaimed...), model.PartyValue(g.Beneficiary), model.Numeric(g.Amount), model.Timestamp(g.ExpiresAt), model.Text(g.Reason),
 		model.PartyValue(manager)), manager)
 	rest := x.takeFund() - g.Amount
 	c := x.Tx.Create(model.FundCouponTemplate, model.FundCoupon{Grant: g, Manager: manager})

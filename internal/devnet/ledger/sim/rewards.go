@@ -26,8 +26,6 @@ type partyActivity struct {
 	records  int64
 }
 
-const ()
-
 // countActivity adds the activity of a transaction to its round.
 func (x *TrafficRewards) countActivity(v *Verdict) {
 	if len(v.Activity) == 0 {
@@ -275,17 +273,11 @@ func (x *TrafficRewards) collectCoupon(c *model.Contract) {
 // expireCoupons archives those of some coupons that nobody has collected.
 func (x *TrafficRewards) expireCoupons(coupons []*model.Contract) {
 	a := x.Tx.Arena()
-	var left []*model.Contract
-	var ids []model.Value
-	for _, c := range coupons {
-		if c.Active() {
-			left, ids = append(left, c), append(ids, model.ContractID(c.Number))
-		}
-	}
+	left := slices.DeleteFunc(coupons, func(c *model.Contract) bool { return !c.Active() })
 	if len(left) == 0 {
 		return
 	}
-	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ClaimExpiredRewardsV2", a.Record(model.ClaimExpiredV2Shape, a.List(ids...), a.List()), model.Dso)
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ClaimExpiredRewardsV2", a.Record(model.ClaimExpiredV2Shape, x.Tx.IDs(left...), a.List()), model.Dso)
 	var worth model.Decimal
 	for _, c := range left {
 		worth += c.Payload.(model.CouponV2).Amount

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
@@ -218,31 +219,16 @@ func (x *Rounds) closeRound() {
 	r.Contract = x.Tx.Create(model.ClosedRoundTemplate, model.ClosedRound{RoundPayload: x.payloadOf(r)})
 	x.Tx.Finish(at, a.Record(closeDoneShape, model.ContractID(r.Contract.Number)))
 
-	kept := x.collections[:0]
-	for _, c := range x.collections {
-		if c.round != r {
-			kept = append(kept, c)
-		}
-	}
-	clear(x.collections[len(kept):])
-	x.collections = kept
+	x.collections = slices.DeleteFunc(x.collections, func(c collection) bool { return c.round == r })
 	x.queueClaims(r)
 }
 
 // queueClaims queues the sweep of the coupons that nobody collected, in portions,
 // and the archival of the round some time after it.
 func (x *Rounds) queueClaims(r *model.Round) {
-	var left []*model.Contract
-	for _, c := range r.Coupons {
-		if c.Active() {
-			left = append(left, c)
-		}
-	}
+	left := slices.DeleteFunc(r.Coupons, func(c *model.Contract) bool { return !c.Active() })
 	r.Coupons = nil
-	for len(left) > 0 {
-		n := min(couponsPerClaim, len(left))
-		portion := left[:n:n]
-		left = left[n:]
+	for portion := range slices.Chunk(left, couponsPerClaim) {
 		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.claimExpired(r, portion) })
 	}
 	x.Clock.expireAt(x.Clock.RecordTime+closedRoundTicks*x.Clock.tick, func() { x.archiveRound(r) })
@@ -258,13 +244,7 @@ const (
 func (x *Rounds) claimExpired(r *model.Round, coupons []*model.Contract) {
 	a := x.Tx.Arena()
 	byTemplate := func(t *model.Template) model.Value {
-		var ids []model.Value
-		for _, c := range coupons {
-			if c.Template == t {
-				ids = append(ids, model.ContractID(c.Number))
-			}
-		}
-		return a.List(ids...)
+		return x.Tx.IDs(slices.DeleteFunc(slices.Clone(coupons), func(c *model.Contract) bool { return c.Template != t })...)
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_ClaimExpiredRewards", a.Record(claimShape,
 		model.ContractID(r.Contract.Number), byTemplate(model.ValidatorRewardTemplate), byTemplate(model.AppRewardTemplate),
@@ -310,14 +290,12 @@ func (x *Rounds) mergeUnclaimed() {
 	n := min(rewardsPerMerge, len(x.unclaimed))
 	rewards := x.unclaimed[:n:n]
 	x.unclaimed = x.unclaimed[n:]
-	var ids []model.Value
 	var total model.Decimal
 	for _, c := range rewards {
-		ids = append(ids, model.ContractID(c.Number))
 		total += c.Payload.(model.UnclaimedReward).Amount
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeUnclaimedRewards",
-		a.Record(mergeRewardsShape, a.List(ids...)), model.Dso)
+		a.Record(mergeRewardsShape, x.Tx.IDs(rewards...)), model.Dso)
 	for _, c := range rewards {
 		x.Tx.Archive(c)
 	}

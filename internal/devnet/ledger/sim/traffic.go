@@ -74,11 +74,9 @@ func (x *Validators) mergeTraffic(node int) {
 		return
 	}
 	a := x.Tx.Arena()
-	ids := make([]model.Value, len(all))
 	var sum model.MemberTraffic
-	for i, c := range all {
+	for _, c := range all {
 		p := c.Payload.(model.MemberTraffic)
-		ids[i] = model.ContractID(c.Number)
 		p.Purchased += sum.Purchased
 		p.Purchases += sum.Purchases
 		p.AmuletSpent += sum.AmuletSpent
@@ -86,7 +84,7 @@ func (x *Validators) mergeTraffic(node int) {
 		sum = p
 	}
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_MergeMemberTrafficContracts",
-		a.Record(mergeTrafficShape, a.List(ids...)), model.Dso)
+		a.Record(mergeTrafficShape, x.Tx.IDs(all...)), model.Dso)
 	for _, c := range all {
 		x.Tx.Archive(c)
 	}

@@ -95,6 +95,15 @@ func (x *transaction) Archive(c *model.Contract) {
 	x.Finish(x.Consume(c, "Archive", x.Arena().Record(model.EmptyRecordShape), signatories...), model.Unit())
 }
 
+// IDs lists the ids of contracts as a value.
+func (x *transaction) IDs(cs ...*model.Contract) model.Value {
+	ids := make([]model.Value, len(cs))
+	for i, c := range cs {
+		ids[i] = model.ContractID(c.Number)
+	}
+	return x.Arena().List(ids...)
+}
+
 // Activate adds a contract to the active set.
 func (x *transaction) Activate(c *model.Contract) {
 	if !c.Private {
