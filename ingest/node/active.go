@@ -305,23 +305,10 @@ func (f *activeFeed) call(ctx context.Context, operation string, request func() 
 func (f *activeFeed) pages(ctx context.Context) error {
 	f.reset()
 	q := f.request()
-	for {
-		body, err := f.call(ctx, activePagesOperation, func() any { q.PageSize = f.limit; return q }, func() url.Values { return nil })
-		if err != nil {
-			return err
-		}
-		next := ""
-		if err := f.pager.page(body, "activeContracts", &next, f.take); err != nil {
-			return f.located(err)
-		}
-		if next == "" {
-			return nil
-		}
-		if next = strings.Clone(next); next == q.PageToken {
-			return f.malformed("a page names itself as the next one")
-		}
-		q.PageToken = next
-	}
+	return f.located(f.pager.eachPage("activeContracts", func(token string) ([]byte, error) {
+		q.PageToken = token
+		return f.call(ctx, activePagesOperation, func() any { q.PageSize = f.limit; return q }, func() url.Values { return nil })
+	}, f.take))
 }
 
 // list reads the set by list calls, each of which continues the one before.

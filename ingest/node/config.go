@@ -52,9 +52,6 @@ type Config struct {
 	// Parties limits the stream to what they see. Default: all parties of the node,
 	// which needs the right CanReadAsAnyParty.
 	Parties []string
-	// WithoutBlobs leaves out the createdEventBlob of contracts, which others need to
-	// use a contract that they do not see.
-	WithoutBlobs bool
 
 	// Token returns the access token, nil for a node without authorization. It is called
 	// when the last token is about to expire or was refused.

@@ -51,9 +51,8 @@ func TestRequestAsksForEverything(t *testing.T) {
 		change func(*Config)
 		want   []string
 	}{
-		"all parties":      {func(*Config) {}, []string{`"filtersForAnyParty":{`, `"includeCreatedEventBlob":true`, `"parties":[]`, `"includeReassignments":`, `"endInclusive":`}},
-		"some parties":     {func(c *Config) { c.Parties = []string{"alice::1220"} }, []string{`"filtersByParty":{"alice::1220":{`, `"parties":["alice::1220"]`}},
-		"without the blob": {func(c *Config) { c.WithoutBlobs = true }, []string{`"includeCreatedEventBlob":false`}},
+		"all parties":  {func(*Config) {}, []string{`"filtersForAnyParty":{`, `"includeCreatedEventBlob":true`, `"parties":[]`, `"includeReassignments":`, `"endInclusive":`}},
+		"some parties": {func(c *Config) { c.Parties = []string{"alice::1220"} }, []string{`"filtersByParty":{"alice::1220":{`, `"parties":["alice::1220"]`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

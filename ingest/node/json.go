@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -319,6 +320,25 @@ func (r *jsonReader) elements(body []byte, take func(element []byte) error) erro
 		return fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
 	}
 	return nil
+}
+
+// eachPage calls take for the elements of the list in a member of each page. post asks for the page
+// with a token, "" for the first one.
+func (r *jsonReader) eachPage(member string, post func(token string) ([]byte, error), take func(element []byte) error) error {
+	for token := ""; ; {
+		body, err := post(token)
+		if err != nil {
+			return err
+		}
+		next := ""
+		switch err := r.page(body, member, &next, take); {
+		case err != nil || next == "":
+			return err
+		case next == token:
+			return fmt.Errorf("%w: a page names itself as the next one", schemas.ErrMalformed)
+		}
+		token = strings.Clone(next)
+	}
 }
 
 // page reads a page and passes the elements of its list, the member, on unchanged.

@@ -66,7 +66,7 @@ type activeRequest struct {
 // eventFormat asks for all contracts of the configured parties, or of all.
 func (c *Config) eventFormat() eventFormat {
 	var all cumulativeFilter
-	all.Identifier.Wildcard.Value.Blob = !c.WithoutBlobs
+	all.Identifier.Wildcard.Value.Blob = true // which others need to use a contract that they do not see
 	wildcard := filters{Cumulative: []cumulativeFilter{all}}
 	format := eventFormat{Verbose: true} // labels the fields of records
 	if len(c.Parties) == 0 {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
@@ -213,23 +212,10 @@ func (w *witness) readLists(ctx context.Context, by Source, after, through int64
 func (w *witness) readPages(ctx context.Context, after, through int64, take func(element []byte) error) error {
 	pages := newJSONReader(func(string, string) {})
 	q := updatesPageRequest{Begin: after, End: through, PageSize: firstLimit, UpdateFormat: w.cfg.updatesAfter(after, through).UpdateFormat}
-	for {
-		body, err := w.client.do(ctx, &call{
+	return pages.eachPage("updates", func(token string) ([]byte, error) {
+		q.PageToken = token
+		return w.client.do(ctx, &call{
 			method: http.MethodPost, operation: pagesOperation, cursor: schemas.AtOffset(after).String(), body: q,
 		})
-		if err != nil {
-			return err
-		}
-		next := ""
-		if err := pages.page(body, "updates", &next, take); err != nil {
-			return err
-		}
-		if next == "" {
-			return nil
-		}
-		if next = strings.Clone(next); next == q.PageToken {
-			return fmt.Errorf("%w: a page names itself as the next one", schemas.ErrMalformed)
-		}
-		q.PageToken = next
-	}
+	}, take)
 }

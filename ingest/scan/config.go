@@ -8,7 +8,6 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
-	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Source is the way in which history is read from the upstream.
@@ -49,8 +48,6 @@ type Config struct {
 	// were stored without, and hand them to the sink as the stream SideStream.
 	Gaps Gaps
 
-	// Stream names the history in the sink. Default schemas.ScanStream.
-	Stream string
 	// Source defaults to Auto.
 	Source Source
 	// Workers is the number of requests in flight. Default 4 for each upstream, at most 16.
@@ -84,7 +81,6 @@ func (c *Config) setDefaults() error {
 	default:
 		return fmt.Errorf("source of history %q is none of %q, %q, %q", c.Source, Events, Updates, UpdatesBefore)
 	}
-	c.Stream = cmp.Or(c.Stream, schemas.ScanStream)
 	c.Workers = cmp.Or(c.Workers, min(4*(1+len(c.Peers)), 16))
 	c.Agree, c.AgreeOn = cmp.Or(c.Agree, 1), cmp.Or(c.AgreeOn, AgreeOnUpdates)
 	c.MaxPageBytes = cmp.Or(c.MaxPageBytes, 256<<20)

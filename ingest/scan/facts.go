@@ -46,8 +46,6 @@ type FactsConfig struct {
 	RequestsPerSecond float64
 	// RequestTimeout ends a request that makes no progress; default 5s.
 	RequestTimeout time.Duration
-	// HTTPClient defaults to one with its own connections.
-	HTTPClient *http.Client
 	// Version is sent as User-Agent ledgerlake/<version>.
 	Version string
 	// Now defaults to time.Now.
@@ -108,7 +106,7 @@ func NewFacts(cfg FactsConfig) (*Facts, error) {
 	}
 	for _, url := range cfg.URLs {
 		c, err := NewClient(ClientConfig{
-			BaseURL: url, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond, defaultRate: factRate,
+			BaseURL: url, RequestsPerSecond: cfg.RequestsPerSecond, defaultRate: factRate,
 			RequestTimeout: cfg.RequestTimeout, MaxPageBytes: maxFactBytes, Version: cfg.Version, Log: cfg.Log, Now: cfg.Now, once: true,
 		})
 		if err != nil {

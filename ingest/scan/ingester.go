@@ -55,7 +55,7 @@ func New(cfg Config) (*Ingester, error) {
 	if ing.peers, err = newPeers(&ing.cfg, ing.status); err != nil {
 		return nil, err
 	}
-	ing.log = cfg.Log.With("stream", cfg.Stream, "upstream", strings.Join(ing.peers.names(), " "))
+	ing.log = cfg.Log.With("stream", schemas.ScanStream, "upstream", strings.Join(ing.peers.names(), " "))
 	ing.tail = newTail(ing.log)
 	ing.peers.check = ing.tail.check
 	ing.writer = stream.NewWriter(&ing.cfg.Settings, ing.status.Progress, ing.log)
@@ -178,7 +178,7 @@ func (ing *Ingester) follow(ctx context.Context) error {
 // that was announced but perhaps not written in full.
 func (ing *Ingester) resume(ctx context.Context) error {
 	ing.status.SetPhase(stream.PhaseStarting, "")
-	resume, err := ing.writer.Resume(ctx, ing.cfg.Stream)
+	resume, err := ing.writer.Resume(ctx, schemas.ScanStream)
 	if err != nil {
 		return err
 	}

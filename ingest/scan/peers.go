@@ -37,7 +37,7 @@ type peers struct {
 
 // newPeers makes a client for each URL.
 func newPeers(cfg *Config, status *progress) (*peers, error) {
-	ps := &peers{readers: guard.NewGroup(), log: cfg.Log.With("stream", cfg.Stream), now: cfg.Now, refresh: cfg.Refresh, changed: make(chan struct{}), at: schemas.Start}
+	ps := &peers{readers: guard.NewGroup(), log: cfg.Log.With("stream", schemas.ScanStream), now: cfg.Now, refresh: cfg.Refresh, changed: make(chan struct{}), at: schemas.Start}
 	urls := cfg.urls()
 	for _, url := range urls {
 		p := &peer{now: cfg.Now, backoff: cfg.Backoff, timeout: cfg.RequestTimeout, hasAlternatives: len(urls) > 1, onChange: ps.wake,

@@ -84,7 +84,7 @@ func (ing *Ingester) wantOf(in *schemas.Intent) want {
 // but for its beginning. It waits while the upstream does not reach that far, unless others may.
 func (ing *Ingester) fetchRange(ctx context.Context, p *peer, w want, after, through schemas.Position) (stream.Batch, error) {
 	t := ing.tracks.from(p, w.operation, through.MigrationID, nil)
-	b := stream.Batch{Batch: &schemas.Batch{Stream: ing.cfg.Stream, After: after, Through: through}}
+	b := stream.Batch{Batch: &schemas.Batch{Stream: schemas.ScanStream, After: after, Through: through}}
 	after = w.after
 	for tries := 1; ; {
 		c, err := t.fetch(ctx, after, through, fetchOptions{size: MaxPageItems, whole: true})

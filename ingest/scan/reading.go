@@ -173,7 +173,7 @@ func (ing *Ingester) read(ctx context.Context, t track, kind string, start, boun
 		workers: ing.cfg.Workers, budget: newBudget(ing.cfg.InFlightBytes),
 	}
 	b := &batcher{
-		Batcher: stream.Batcher{Stream: ing.cfg.Stream, MaxItems: ing.cfg.BatchItems, MaxBytes: ing.cfg.BatchBytes, After: ing.at},
+		Batcher: stream.Batcher{Stream: schemas.ScanStream, MaxItems: ing.cfg.BatchItems, MaxBytes: ing.cfg.BatchBytes, After: ing.at},
 		out:     batches, apart: kind == "history" && ing.tracks.apart(ing.view.operation()),
 	}
 	group.Go(func() error {

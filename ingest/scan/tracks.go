@@ -96,7 +96,7 @@ func (ts *tracks) shared(operation string, migrationID int64, end schemas.Positi
 	}
 	return &agreeTrack{
 		sharedTrack: t, k: ts.cfg.Agree, on: ts.cfg.AgreeOn, proof: proof,
-		stream: ts.cfg.Stream, poll: ts.cfg.Poll, record: ts.disagreed,
+		stream: schemas.ScanStream, poll: ts.cfg.Poll, record: ts.disagreed,
 	}
 }
 

@@ -64,7 +64,7 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	return &Client{
 		cfg:   cfg,
 		s3:    s3.New(options(cfg, provider)),
-		parts: make(chan struct{}, cfg.PartBuffers),
+		parts: make(chan struct{}, partBuffers),
 	}, nil
 }
 

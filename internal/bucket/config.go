@@ -16,6 +16,8 @@ const (
 	MinPartSize     = 5 << 20
 	DefaultPartSize = 8 << 20
 	maxParts        = 10_000
+	// partBuffers is how many parts a client holds in memory at most, over all its uploads.
+	partBuffers = 4
 )
 
 // Config says which bucket a Client works on.
@@ -45,9 +47,6 @@ type Config struct {
 	// PartSize is the size in bytes above which an object is sent in parts, and of the
 	// parts. Defaults to DefaultPartSize, at least MinPartSize.
 	PartSize int64
-	// PartBuffers is how many parts the client holds in memory at most, over all its
-	// uploads: its memory is bounded by PartSize * PartBuffers. Defaults to 4.
-	PartBuffers int
 }
 
 // Timeouts are the waits that a Client accepts. Zero fields take the default.
@@ -96,7 +95,6 @@ func (c Config) withDefaults() Config {
 	c.Region = cmp.Or(c.Region, "us-east-1")
 	c.MaxAttempts = cmp.Or(c.MaxAttempts, 6)
 	c.PartSize = cmp.Or(c.PartSize, DefaultPartSize)
-	c.PartBuffers = cmp.Or(c.PartBuffers, 4)
 	c.Timeouts.Connect = cmp.Or(c.Timeouts.Connect, 5*time.Second)
 	c.Timeouts.Stall = cmp.Or(c.Timeouts.Stall, 2*time.Minute)
 	c.Timeouts.Call = cmp.Or(c.Timeouts.Call, 30*time.Second)
@@ -114,8 +112,8 @@ func (c Config) validate() error {
 	if (c.AccessKey == "") != (c.SecretKey == "") {
 		return errors.New("bucket: access key and secret key must be given together, or neither of them")
 	}
-	if c.MaxAttempts < 1 || c.PartBuffers < 1 {
-		return fmt.Errorf("bucket: max attempts %d and part buffers %d must be positive", c.MaxAttempts, c.PartBuffers)
+	if c.MaxAttempts < 1 {
+		return fmt.Errorf("bucket: max attempts %d must be positive", c.MaxAttempts)
 	}
 	if c.PartSize < MinPartSize {
 		return fmt.Errorf("bucket: part size %d is below the %d bytes that S3 accepts", c.PartSize, MinPartSize)

@@ -14,6 +14,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 )
 
+// maxAnswerBytes caps one answer.
+const maxAnswerBytes = 64 << 20
+
 // call is one request of the node. It is never retried here, but for a token that the node
 // has refused, with which it has done nothing.
 type call struct {
@@ -79,7 +82,7 @@ func (c *Client) send(ctx context.Context, k *call, token string, into any) *Err
 	if resp.StatusCode != http.StatusOK {
 		return c.refusal(k, resp)
 	}
-	answer, err := remote.Reader{Limit: c.cfg.MaxAnswerBytes}.Body(resp)
+	answer, err := remote.Reader{Limit: maxAnswerBytes}.Body(resp)
 	if err == nil && remote.IsPage(answer) {
 		err = remote.ErrPage
 	}

@@ -42,8 +42,6 @@ type Config struct {
 	Attempts int
 	// Poll is the wait between two looks for a completion. Default 100ms.
 	Poll time.Duration
-	// MaxAnswerBytes caps one answer. Default 64 MiB.
-	MaxAnswerBytes int64
 	// PageSize is the most elements of a list that are asked for at a time. It must not
 	// exceed the node's own limit. Default 200.
 	PageSize int
@@ -60,14 +58,13 @@ func (c *Config) setDefaults() error {
 		return errors.New("the client of a node needs a logger")
 	case c.Token != nil && c.TokenFile != "":
 		return errors.New("the node's token has two sources, a function and a file")
-	case c.RequestTimeout < 0 || c.ResolveTimeout < 0 || c.Attempts < 0 || c.Poll < 0 || c.MaxAnswerBytes < 0 || c.PageSize < 0:
+	case c.RequestTimeout < 0 || c.ResolveTimeout < 0 || c.Attempts < 0 || c.Poll < 0 || c.PageSize < 0:
 		return errors.New("limits of the client of a node must not be negative")
 	}
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
 	c.ResolveTimeout = cmp.Or(c.ResolveTimeout, 5*time.Second)
 	c.Attempts = cmp.Or(c.Attempts, 3)
 	c.Poll = cmp.Or(c.Poll, 100*time.Millisecond)
-	c.MaxAnswerBytes = cmp.Or(c.MaxAnswerBytes, 64<<20)
 	c.PageSize = cmp.Or(c.PageSize, 200)
 	c.Version = cmp.Or(c.Version, "dev")
 	if c.Now == nil {

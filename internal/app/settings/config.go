@@ -153,8 +153,6 @@ func (c *Config) Check() error {
 		return errors.New("--node-token and --node-token-file are two sources of one token: give one")
 	case c.MemoryLimit < 64<<20:
 		return fmt.Errorf("--memory-limit must be at least %d bytes (64 MiB), not %d", 64<<20, c.MemoryLimit)
-	case c.MaxConcurrent < 1:
-		return fmt.Errorf("--max-concurrent must be at least 1, not %d", c.MaxConcurrent)
 	case c.AnswerCache < 1<<20:
 		return fmt.Errorf("--answer-cache must be at least %d bytes (1 MiB), not %d", 1<<20, c.AnswerCache)
 	case c.Concurrency < 1:
