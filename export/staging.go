@@ -139,7 +139,7 @@ func (p *publisher) put(ctx context.Context, key string, body io.ReadSeeker, siz
 		return nil
 	}
 	return fmt.Errorf("%w: %s has %d bytes with SHA-256 %x, this segment gives %d with %x; "+
-		"if the one in the bucket is wrong, export the segment again with overwriting",
+		"if the one in the bucket is wrong, delete it and export again",
 		published.ErrConflict, key, bytes, stored, size, sum)
 }
 

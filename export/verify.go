@@ -83,7 +83,7 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	findings := make([][]string, len(folders))
 	for i := range folders {
 		running.Go(func() (err error) {
-			if findings[i], err = e.network.Verify(ctx, &folders[i], meter.object); err != nil {
+			if findings[i], err = e.network.Verify(groupCtx, &folders[i], meter.object); err != nil {
 				return fmt.Errorf("verifying %s: %w", folders[i].Ref(), err)
 			}
 			return nil
