@@ -168,12 +168,16 @@ func putIfAbsentSurvivesLostReply(t *testing.T, cfg bucket.Config) {
 	}
 }
 
+// openBehindProxy returns a client that sends objects in small parts, through a proxy.
+func openBehindProxy(t *testing.T, cfg bucket.Config) (*bucket.Client, *faultProxy) {
+	t.Helper()
+	proxy := newFaultProxy(t, cfg.Endpoint)
+	cfg.Endpoint, cfg.PartSize = proxy.URL, bucket.MinPartSize
+	return buckettest.Open(t, cfg), proxy
+}
+
 func partsSurviveLostReply(t *testing.T, cfg bucket.Config) {
-	cfg.PartSize = bucket.MinPartSize
-	direct := cfg
-	faults := newFaultProxy(t, cfg.Endpoint)
-	cfg.Endpoint = faults.URL
-	c := buckettest.Open(t, cfg)
+	c, faults := openBehindProxy(t, cfg)
 	content := noise(bucket.MinPartSize*2, 1)
 	faults.loseReply(isCompletion)
 	err := c.Put(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), "")
@@ -186,7 +190,7 @@ func partsSurviveLostReply(t *testing.T, cfg bucket.Config) {
 	if o := head(t, c, "k"); o.SHA256 != sha256.Sum256(content) {
 		t.Errorf("stored as %+v", o)
 	}
-	wantNoUploads(t, direct)
+	wantNoUploads(t, cfg)
 }
 
 // isCompletion picks the request that completes an upload in parts.
@@ -196,11 +200,7 @@ func isCompletion(r *http.Request) bool {
 
 // refusedCompletionIsRepeated has the store fail to complete an upload, several times.
 func refusedCompletionIsRepeated(t *testing.T, cfg bucket.Config) {
-	cfg.PartSize = bucket.MinPartSize
-	direct := cfg
-	proxy := newFaultProxy(t, cfg.Endpoint)
-	cfg.Endpoint = proxy.URL
-	c := buckettest.Open(t, cfg)
+	c, proxy := openBehindProxy(t, cfg)
 	content := noise(bucket.MinPartSize*2, 2)
 	proxy.refuse(3, http.StatusInternalServerError, isCompletion)
 	if err := c.Put(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
@@ -214,19 +214,15 @@ func refusedCompletionIsRepeated(t *testing.T, cfg bucket.Config) {
 		t.Error("a completion that always fails was no error")
 	}
 	wantMissing(t, c, "l")
-	wantNoUploads(t, direct)
+	wantNoUploads(t, cfg)
 }
 
 // expiredUploadIsBegunAgain has an upload removed before it is completed, as a store's rule for
 // old uploads does, and then each one.
 func expiredUploadIsBegunAgain(t *testing.T, cfg bucket.Config) {
-	cfg.PartSize = bucket.MinPartSize
-	direct := cfg
-	proxy := newFaultProxy(t, cfg.Endpoint)
-	cfg.Endpoint = proxy.URL
-	c := buckettest.Open(t, cfg)
+	c, proxy := openBehindProxy(t, cfg)
 	content := noise(bucket.MinPartSize*2, 3)
-	expire := func() { abortUploads(t, direct) }
+	expire := func() { abortUploads(t, cfg) }
 	proxy.before(isCompletion, expire)
 	if err := c.PutIfAbsent(t.Context(), "k", bytes.NewReader(content), int64(len(content)), sha256.Sum256(content), ""); err != nil {
 		t.Errorf("an upload that expired: %v", err)
@@ -239,7 +235,7 @@ func expiredUploadIsBegunAgain(t *testing.T, cfg bucket.Config) {
 		t.Error("uploads that all expire were no error")
 	}
 	wantMissing(t, c, "l")
-	wantNoUploads(t, direct)
+	wantNoUploads(t, cfg)
 }
 
 func wrongSumIsErrChecksum(t *testing.T, cfg bucket.Config) {
