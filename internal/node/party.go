@@ -90,23 +90,17 @@ func (c *Client) Synchronizers(ctx context.Context) ([]Synchronizer, error) {
 
 // Topology is what must be signed for the node to host an external party.
 type Topology struct {
-	Party       string
-	Fingerprint string // of its key
+	Party       string `json:"partyId"`
+	Fingerprint string `json:"publicKeyFingerprint"` // of its key
 	// Transactions are the topology transactions.
-	Transactions [][]byte
+	Transactions [][]byte `json:"topologyTransactions"`
 	// MultiHash is a hash of all of them, which may be signed in place of each.
-	MultiHash []byte
+	MultiHash []byte `json:"multiHash"`
 }
 
 // GenerateTopology asks the node for the topology of an external party with a key (Ed25519,
 // 32 bytes).
-func (c *Client) GenerateTopology(ctx context.Context, synchronizer, hint string, publicKey []byte) (Topology, error) {
-	var answer struct {
-		Party        string   `json:"partyId"`
-		Fingerprint  string   `json:"publicKeyFingerprint"`
-		Transactions [][]byte `json:"topologyTransactions"`
-		MultiHash    []byte   `json:"multiHash"`
-	}
+func (c *Client) GenerateTopology(ctx context.Context, synchronizer, hint string, publicKey []byte) (answer Topology, err error) {
 	request := map[string]any{
 		"synchronizer": synchronizer, "partyHint": hint,
 		"publicKey": map[string]string{"format": keyRaw, "keyData": base64.StdEncoding.EncodeToString(publicKey), "keySpec": keyEd25519},
@@ -117,7 +111,7 @@ func (c *Client) GenerateTopology(ctx context.Context, synchronizer, hint string
 	if answer.Party == "" || len(answer.Transactions) == 0 {
 		return Topology{}, errors.New("the node's answer has no party or no topology transaction")
 	}
-	return Topology(answer), nil
+	return answer, nil
 }
 
 // signature is one in the node's JSON.
