@@ -306,10 +306,7 @@ func digests(t *testing.T, db *store.DB, reader *history.Reader) (*verify.Report
 
 func openStore(t *testing.T) (testStore, *history.Reader) {
 	t.Helper()
-	engine := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), engine.DSN); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.StartMigrated(t, indexer.Migrate)
 	db, err := store.Open(t.Context(), engine.DSN)
 	if err != nil {
 		t.Fatal(err)

@@ -49,10 +49,7 @@ func sameRun(a, b schemas.Position) bool {
 // TestStoreToBucketAndBack exports from a real store and compares what the objects
 // hold, segment by segment, with a digest of the store that shares no code with it.
 func TestStoreToBucketAndBack(t *testing.T) {
-	dsn := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), dsn.DSN); err != nil {
-		t.Fatal(err)
-	}
+	dsn := enginetest.StartMigrated(t, indexer.Migrate)
 	db, err := store.Open(t.Context(), dsn.DSN)
 	if err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ func (ep *episode) close() error {
 
 // open makes the database and the proxies.
 func (ep *episode) open(ctx context.Context) error {
-	if err := ep.createDatabase(ctx, ep.database); err != nil {
+	if err := ep.template.Create(ctx, ep.admin, ep.database); err != nil {
 		return err
 	}
 	var err error

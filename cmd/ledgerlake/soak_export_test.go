@@ -76,7 +76,7 @@ func (l *lab) newExporting(seed faults.Seed, plan faults.Plan) (*exporting, erro
 // publish runs the worker from one stop to the next, and in the end without faults until
 // nothing is due. All errors it returns are findings.
 func (ep *exporting) publish(ctx context.Context) error {
-	if err := ep.createDatabase(ctx, ep.database, "segments", "network_folders"); err != nil {
+	if err := ep.template.Create(ctx, ep.admin, ep.database, "segments", "network_folders"); err != nil {
 		return err
 	}
 	for i := range ep.plan.Stops {

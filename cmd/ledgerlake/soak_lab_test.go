@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,8 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +20,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -45,7 +43,7 @@ type lab struct {
 	gateway *bucket.Gateway
 	redis   string // host:port of a real server
 
-	tables []templateTable
+	template *enginetest.Template
 
 	// truths are the undisturbed runs, by the source of history.
 	truths map[scan.Source]truth
@@ -229,7 +227,8 @@ func (l *lab) prepare(t *testing.T) {
 	if err := indexer.Migrate(t.Context(), l.database(templateDatabase, l.address)); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.readTemplate(t.Context()); err != nil {
+	var err error
+	if l.template, err = enginetest.ReadTemplate(t.Context(), l.admin, templateDatabase); err != nil {
 		t.Fatal(err)
 	}
 	for _, source := range []scan.Source{scan.Events, scan.Updates, scan.UpdatesBefore} {
@@ -284,43 +283,6 @@ func (l *lab) database(name, address string) string {
 	}
 	at.Host, at.Path = address, "/"+name
 	return at.String()
-}
-
-// templateTable is one of the template's tables, or a view over them.
-type templateTable struct {
-	Name   string `ch:"name"`
-	Engine string `ch:"engine"`
-	Create string `ch:"create_table_query"`
-}
-
-// createDatabase makes a database with empty tables like those of the template, or only
-// those named. To repeat their definitions takes a tenth of the time of the migrations.
-func (l *lab) createDatabase(ctx context.Context, name string, only ...string) error {
-	if err := l.admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
-		return fmt.Errorf("creating database %s: %w", name, err)
-	}
-	for _, table := range l.tables {
-		if len(only) > 0 && !slices.Contains(only, table.Name) {
-			continue
-		}
-		if err := l.admin.Exec(ctx, strings.ReplaceAll(table.Create, templateDatabase+".", name+".")); err != nil {
-			return fmt.Errorf("creating table %s of %s: %w", table.Name, name, err)
-		}
-	}
-	return nil
-}
-
-// readTemplate lists the template's tables, views last, because they read tables.
-func (l *lab) readTemplate(ctx context.Context) error {
-	err := l.admin.Select(ctx, &l.tables, `SELECT name, engine, create_table_query FROM system.tables
-		WHERE database = '`+templateDatabase+`' AND name NOT LIKE 'goose%' ORDER BY engine LIKE '%View', name`)
-	if err != nil {
-		return fmt.Errorf("listing the tables of the template: %w", err)
-	}
-	if len(l.tables) == 0 {
-		return errors.New("the template has no tables")
-	}
-	return nil
 }
 
 func (l *lab) dropDatabase(ctx context.Context, name string) error {

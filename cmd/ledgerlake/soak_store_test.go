@@ -35,7 +35,7 @@ var journals = map[string]bool{"batches": true, "milestones": true, "segments": 
 
 func (l *lab) fingerprint(ctx context.Context, database string) (fingerprints, error) {
 	var parts []string
-	for _, table := range l.tables {
+	for _, table := range l.template.Tables {
 		if strings.HasSuffix(table.Engine, "MergeTree") && !journals[table.Name] {
 			parts = append(parts, fmt.Sprintf(`SELECT '%s' AS name, count() AS n, uniqExact(cityHash64(*)) AS kinds,
 				sum(toUInt256(cityHash64(*))) AS city, sum(toUInt256(sipHash64(*))) AS sip FROM %s.%s`, table.Name, database, table.Name))

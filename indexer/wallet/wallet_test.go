@@ -28,10 +28,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	dsn := enginetest.Start(t).DSN
-	if err := indexer.Migrate(t.Context(), dsn); err != nil {
-		t.Fatal(err)
-	}
+	dsn := enginetest.StartMigrated(t, indexer.Migrate).DSN
 	db, err := store.Open(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)

@@ -40,10 +40,7 @@ var errCut = errors.New("cut")
 
 // A stream that is cut again and again, in the real store, ends as an undisturbed one.
 func TestRealStoreHoldsEverythingOnce(t *testing.T) {
-	s := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), s.DSN); err != nil {
-		t.Fatal(err)
-	}
+	s := enginetest.StartMigrated(t, indexer.Migrate)
 	db, err := store.Open(t.Context(), s.DSN)
 	if err != nil {
 		t.Fatal(err)

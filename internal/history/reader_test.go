@@ -18,10 +18,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 // Pages of any size hold the import updates of each migration, then its history.
 func TestUpdatesWithImports(t *testing.T) {
-	dsn := enginetest.Start(t).DSN
-	if err := indexer.Migrate(t.Context(), dsn); err != nil {
-		t.Fatal(err)
-	}
+	dsn := enginetest.StartMigrated(t, indexer.Migrate).DSN
 	db, err := store.Open(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)

@@ -24,10 +24,7 @@ func TestMemoryTables(t *testing.T) {
 }
 
 func TestStoreTables(t *testing.T) {
-	engine := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), engine.DSN); err != nil {
-		t.Fatal(err)
-	}
+	engine := enginetest.StartMigrated(t, indexer.Migrate)
 	db, err := store.Open(t.Context(), engine.DSN)
 	if err != nil {
 		t.Fatal(err)

@@ -35,10 +35,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Store: enginetest.Start(t)}
-	if err := indexer.Migrate(t.Context(), f.DSN); err != nil {
-		t.Fatal(err)
-	}
+	f := &fixture{Store: enginetest.StartMigrated(t, indexer.Migrate)}
 	db, err := store.Open(t.Context(), f.DSN)
 	if err != nil {
 		t.Fatal(err)

@@ -20,10 +20,7 @@ const fixtureStream = "node:PAR::fixture::1220aa"
 // is written there, and returns the views of them.
 func (m *memory) stored(t testing.TB) Views {
 	t.Helper()
-	s := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), s.DSN); err != nil {
-		t.Fatal(err)
-	}
+	s := enginetest.StartMigrated(t, indexer.Migrate)
 	db, err := store.Open(t.Context(), s.DSN)
 	if err != nil {
 		t.Fatal(err)

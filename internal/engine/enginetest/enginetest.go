@@ -38,9 +38,11 @@ type Store struct {
 // other way to reach what a test started.
 var shared struct {
 	sync.Mutex
-	engine *engine.Engine
-	dir    string
-	err    error // of the first start, kept: a second one would fail the same way
+	engine   *engine.Engine
+	dir      string
+	err      error       // of the first start, kept: a second one would fail the same way
+	admin    driver.Conn // creates and drops the databases
+	template *Template   // of the databases of StartMigrated, nil before the first
 }
 
 var databases atomic.Int64
@@ -67,6 +69,27 @@ func Run(m *testing.M) int {
 // skipped, or fails where the environment variable CI is set.
 func Start(t testing.TB) *Store {
 	t.Helper()
+	return start(t, func(ctx context.Context, s *Store) error {
+		return shared.admin.Exec(ctx, "CREATE DATABASE "+s.Name)
+	})
+}
+
+// StartMigrated returns a new database with the empty tables that migrate makes. The migrations run
+// once in a test binary: the databases of all tests repeat what they made.
+func StartMigrated(t testing.TB, migrate func(ctx context.Context, dsn string) error) *Store {
+	t.Helper()
+	return start(t, func(ctx context.Context, s *Store) error {
+		template, err := migrated(ctx, s.DSN, migrate)
+		if err != nil {
+			return err
+		}
+		return template.Create(ctx, shared.admin, s.Name)
+	})
+}
+
+// start creates a database and connects to it.
+func start(t testing.TB, create func(context.Context, *Store) error) *Store {
+	t.Helper()
 	e, err := running()
 	if err != nil {
 		Unavailable(t, err)
@@ -75,7 +98,7 @@ func Start(t testing.TB) *Store {
 	if s.DSN, err = withDatabase(e.DSN(), s.Name); err != nil {
 		t.Fatal(err)
 	}
-	if err := exec(e.DSN(), "CREATE DATABASE "+s.Name); err != nil {
+	if err := create(t.Context(), s); err != nil {
 		t.Fatalf("creating database %s: %v", s.Name, err)
 	}
 	if s.Conn, err = engine.Open(t.Context(), s.DSN); err != nil {
@@ -83,6 +106,31 @@ func Start(t testing.TB) *Store {
 	}
 	t.Cleanup(func() { s.drop(t) })
 	return s
+}
+
+// templateName is the database in which the migrations have run.
+const templateName = "template"
+
+// migrated returns what the migrations make, which it runs first if nobody has; dsn names any
+// database of the engine.
+func migrated(ctx context.Context, dsn string, migrate func(ctx context.Context, dsn string) error) (*Template, error) {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.template != nil {
+		return shared.template, nil
+	}
+	dsn, err := withDatabase(dsn, templateName)
+	if err != nil {
+		return nil, err
+	}
+	if err := shared.admin.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+templateName); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, dsn); err != nil {
+		return nil, err
+	}
+	shared.template, err = ReadTemplate(ctx, shared.admin, templateName)
+	return shared.template, err
 }
 
 // Unavailable ends a test that could not start an engine: a skip if none is installed
@@ -109,6 +157,9 @@ func running() (*engine.Engine, error) {
 	defer cancel()
 	shared.engine, shared.err = engine.Start(ctx, engine.Config{
 		DataDir: shared.dir, MaxMemory: 2 << 30, StartTimeout: patience, StopGrace: patience, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	if shared.err == nil {
+		shared.admin, shared.err = engine.Open(ctx, shared.engine.DSN())
+	}
 	return shared.engine, shared.err
 }
 
@@ -116,8 +167,11 @@ func stop() error {
 	shared.Lock()
 	defer shared.Unlock()
 	var err error
+	if shared.admin != nil {
+		err = shared.admin.Close()
+	}
 	if shared.engine != nil {
-		err = shared.engine.Stop(context.Background())
+		err = errors.Join(err, shared.engine.Stop(context.Background()))
 	}
 	if shared.dir != "" {
 		err = errors.Join(err, os.RemoveAll(shared.dir))
@@ -129,24 +183,11 @@ func (s *Store) drop(t testing.TB) {
 	if err := s.Conn.Close(); err != nil {
 		t.Errorf("closing the connection to %s: %v", s.Name, err)
 	}
-	base, err := withDatabase(s.DSN, "default")
-	if err == nil {
-		err = exec(base, "DROP DATABASE "+s.Name)
-	}
-	if err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := shared.admin.Exec(ctx, "DROP DATABASE "+s.Name); err != nil {
 		t.Errorf("dropping database %s: %v", s.Name, err)
 	}
-}
-
-// exec runs a statement on a connection of its own.
-func exec(dsn, statement string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	conn, err := engine.Open(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	return errors.Join(conn.Exec(ctx, statement), conn.Close())
 }
 
 func withDatabase(dsn, name string) (string, error) {

@@ -275,10 +275,7 @@ type stored struct {
 
 func storeLedger(t *testing.T, l *ledger) *stored {
 	t.Helper()
-	dsn := enginetest.Start(t).DSN
-	if err := indexer.Migrate(t.Context(), dsn); err != nil {
-		t.Fatal(err)
-	}
+	dsn := enginetest.StartMigrated(t, indexer.Migrate).DSN
 	db, err := store.Open(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)

@@ -92,10 +92,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // ingest has both streams follow the network until the test ends.
 func (w *World) ingest(scanURL string) {
 	w.Helper()
-	s := enginetest.Start(w.T)
-	if err := indexer.Migrate(w.Context(), s.DSN); err != nil {
-		w.Fatal(err)
-	}
+	s := enginetest.StartMigrated(w.T, indexer.Migrate)
 	db, err := store.Open(w.Context(), s.DSN)
 	if err != nil {
 		w.Fatal(err)

@@ -22,10 +22,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 // stored is a world that also lies in the real store, with its lifetimes.
 func stored(t *testing.T, c devnet.Config) (*world, *nodehistory.Reader) {
 	t.Helper()
-	s := enginetest.Start(t)
-	if err := indexer.Migrate(t.Context(), s.DSN); err != nil {
-		t.Fatal(err)
-	}
+	s := enginetest.StartMigrated(t, indexer.Migrate)
 	db, err := store.Open(t.Context(), s.DSN)
 	if err != nil {
 		t.Fatal(err)
