@@ -26,11 +26,10 @@ import (
 // smallLayout makes several groups and parts of little data.
 var smallLayout = published.Layout{RowsPerGroup: 50, BytesPerGroup: 40 << 10, GroupsPerPart: 2}
 
-// openBucket returns a client of a new gateway.
+// openBucket returns a client of a new bucket.
 func openBucket(t testing.TB) *bucket.Client {
 	t.Helper()
-	g := buckettest.Gateway(t)
-	return buckettest.Open(t, bucketConfig(g, ""))
+	return buckettest.Open(t, buckettest.NewBucket(t))
 }
 
 func bucketConfig(g *bucket.Gateway, prefix string) bucket.Config {

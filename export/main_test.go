@@ -9,6 +9,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	buckettest.ServeIfChild()
-	os.Exit(enginetest.Run(m))
+	os.Exit(buckettest.Main(func() int { return enginetest.Run(m) }))
 }

@@ -3,9 +3,12 @@ package buckettest
 
 import (
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
@@ -23,6 +26,52 @@ func ServeIfChild() {
 	if len(os.Args) > 1 && os.Args[1] == bucket.GatewayCommand {
 		os.Exit(bucket.GatewayMain(os.Args[2:]))
 	}
+}
+
+// shared is the gateway of NewBucket. Package state, because TestMain has no other way to reach
+// what a test started.
+var shared struct {
+	sync.Mutex
+	gateway *bucket.Gateway
+	dir     string
+	buckets int
+}
+
+// Main is TestMain's work in a package whose tests use NewBucket: it runs the tests and ends the
+// gateway, or runs the gateway in the process that is to be that. The result is the exit code.
+func Main(run func() int) int {
+	ServeIfChild()
+	code := run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.gateway == nil {
+		return code
+	}
+	if err := errors.Join(shared.gateway.Close(), os.RemoveAll(shared.dir)); err != nil {
+		fmt.Fprintln(os.Stderr, "closing the tests' gateway:", err)
+		code = max(code, 1)
+	}
+	return code
+}
+
+// NewBucket returns how to reach a bucket that nobody else uses, and that is not there yet, on a
+// gateway that all tests of the binary share. It needs Main as TestMain.
+func NewBucket(t testing.TB) bucket.Config {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.gateway == nil {
+		var err error
+		if shared.dir, err = os.MkdirTemp("", "buckettest-"); err != nil {
+			t.Fatal(err)
+		}
+		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if shared.gateway, err = bucket.StartGateway(t.Context(), bucket.GatewayConfig{DataDir: shared.dir, Log: log}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shared.buckets++
+	return shared.gateway.Config(fmt.Sprintf("lake-%d", shared.buckets))
 }
 
 // Gateway runs an embedded gateway on an empty folder until the test ends.
