@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/faults"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // soakOptions come from the environment, as `make soak` sets it.
@@ -25,10 +26,8 @@ const (
 	soakSeedEnv     = "LEDGERLAKE_SOAK_SEED"
 	soakVerboseEnv  = "LEDGERLAKE_SOAK_VERBOSE"
 
-	// Of an ordinary test run.
-	soakEpisodes      = 24
-	soakEpisodesShort = 12
-	// soakFirst is the first seed of such a run, so that one is of commands; crowds take minutes.
+	// soakFirst is the first seed of an ordinary run, so that there are episodes of all kinds but of
+	// crowds, which take minutes, and of kills, which TestKillAtAnyMoment has.
 	soakFirst = 26
 	// soakers is how many episodes run at a time: most of an episode is waiting.
 	soakers = 8
@@ -36,10 +35,7 @@ const (
 
 func readSoakOptions(t *testing.T) soakOptions {
 	t.Helper()
-	o := soakOptions{episodes: soakEpisodes, seed: soakFirst, verbose: os.Getenv(soakVerboseEnv) != ""}
-	if testing.Short() {
-		o.episodes = soakEpisodesShort
-	}
+	o := soakOptions{episodes: schematest.Rounds(12, 200), seed: soakFirst, verbose: os.Getenv(soakVerboseEnv) != ""}
 	if text := os.Getenv(soakEpisodesEnv); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
