@@ -67,11 +67,7 @@ func allocateByCommand(e *Execution, _ *model.Contract, arg model.Argument) mode
 func addFeaturedChoices(all *choices) {
 	all.on(model.AmuletRulesTemplate, "AmuletRules_DevNet_FeatureApp", nonconsuming(byArgument("provider"),
 		func(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
-			right := model.FeaturedAppRight{Provider: arg.Party("provider")}
-			if e.Tx.Version() > 0 {
-				right.Weight = model.One
-			}
-			return e.Tx.Arena().Record(sim.FeatureDoneShape, model.ContractID(e.Tx.Create(model.FeaturedAppRightTemplate, right).Number))
+			return e.Tx.Arena().Record(sim.FeatureDoneShape, model.ContractID(e.Apps.NewRight(arg.Party("provider")).Number))
 		}))
 	provider := byPayload(func(p model.FeaturedAppRight) []model.Party { return []model.Party{p.Provider} })
 	all.on(model.FeaturedAppRightTemplate, "FeaturedAppRight_Cancel", consuming(provider, toResult("FeaturedAppRight_CancelResult")))

@@ -200,11 +200,10 @@ func (b *coinBatch) mergeInputs(model.Value) model.Value {
 // are tapped, and the inputs stay as they are.
 func (b *coinBatch) topUp(v model.Value) model.Value {
 	arg := model.Argument{V: &v}
-	p := purchase{buyer: b.wallet.User, context: b.context, member: arg.Text("memberId"), synchronizer: arg.Text("synchronizerId"),
-		migration: arg.Int64("migrationId"), bytes: arg.Int64("trafficAmount")}
+	p := purchase{buyer: b.wallet.User, context: b.context, MemberTraffic: trafficOf(arg)}
 	checkPurchase(b.e, p)
 	b.replaceTopUp(p, arg)
-	c := b.tapped(b.e.Validators.TrafficCost(p.bytes) + 2*b.e.Payments.OutputFee())
+	c := b.tapped(b.e.Validators.TrafficCost(p.Purchased) + 2*b.e.Payments.OutputFee())
 	p.inputs = []model.Value{b.e.Tx.Arena().Variant("InputAmulet", model.ContractID(c.Number))}
 	got := buyTrafficBy(b.e, p)
 	return b.e.Tx.Arena().Variant("COO_BuyMemberTraffic", model.ContractID(got.traffic.Number))
@@ -221,8 +220,8 @@ func (b *coinBatch) replaceTopUp(p purchase, arg model.Argument) {
 		}
 		b.e.Tx.Archive(c)
 	}
-	b.e.add(model.TopUpStateTemplate, model.TopUpState{Validator: b.wallet.User, Member: p.member, Synchronizer: p.synchronizer,
-		Migration: p.migration, PurchasedAt: b.e.Now()})
+	b.e.add(model.TopUpStateTemplate, model.TopUpState{Validator: b.wallet.User, Member: p.Member, Synchronizer: p.Synchronizer,
+		Migration: p.Migration, PurchasedAt: b.e.Now()})
 }
 
 // otherReason is a reason for an invalid transfer that has no constructor of its own.

@@ -142,8 +142,8 @@ func completeRequest(e *Execution, c *model.Contract, arg model.Argument) model.
 	p := c.Payload.(model.TrafficRequest)
 	e.later("expiry of the request at", p.ExpiresAt)
 	ctx := paymentContextOf(e, arg.Record("context"))
-	got := buyTrafficBy(e, purchase{buyer: p.User, inputs: arg.List("inputs"), context: ctx, member: p.Member,
-		synchronizer: p.Synchronizer, migration: p.Migration, bytes: p.Bytes})
+	got := buyTrafficBy(e, purchase{buyer: p.User, inputs: arg.List("inputs"), context: ctx, MemberTraffic: model.MemberTraffic{
+		Member: p.Member, Synchronizer: p.Synchronizer, Migration: p.Migration, Purchased: p.Bytes}})
 	a := e.Tx.Arena()
 	return a.Record(requestCompletedShape, model.ContractID(got.traffic.Number), p.Tracking(a),
 		model.Optional(a, got.change != nil, sim.IdOf(got.change)))

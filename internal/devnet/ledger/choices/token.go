@@ -86,11 +86,7 @@ func sendTokens(e *Execution, approval *model.Contract, o order, t model.TokenTr
 
 // lockTokens makes an offer to the receiver.
 func lockTokens(e *Execution, o order, t model.TokenTransfer) model.Value {
-	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: t.ExecuteBefore}
-	if e.Tx.Version() > 0 {
-		lock.Context = "transfer to '" + e.Names.Name(t.Receiver) + "'"
-	}
-	o.outputs = []sim.Output{{Receiver: t.Sender, Amount: t.Amount, Lock: &lock}}
+	o.outputs = []sim.Output{e.Tokens.Locked(t)}
 	s := settleOrder(e, o)
 	c := e.add(model.TransferInstructionTemplate, model.TransferInstruction{Locked: s.Created[0].Number, Transfer: t})
 	return tokensDone(e, "TransferInstructionResult_Pending", sim.PendingShape, model.ContractID(c.Number), s.Change, "transfer")

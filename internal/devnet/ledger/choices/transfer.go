@@ -169,15 +169,15 @@ func sharesOf(list []model.Value, label, what string) (shares []model.ActivityMa
 	return shares, sum
 }
 
-// controllers are the parties that must agree.
-func (o *order) controllers() []model.Party {
-	return (&sim.Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}).Controllers()
+// payment is the transfer without its inputs.
+func (o *order) payment() sim.Payment {
+	return sim.Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}
 }
 
 // settleOrder executes a transfer within the node that is open, at the prices of the round
 // that is set.
 func settleOrder(e *Execution, o order) *sim.Settlement {
-	s := &sim.Settlement{Payment: sim.Payment{Sender: o.sender, Provider: o.provider, Outputs: o.outputs}}
+	s := &sim.Settlement{Payment: o.payment()}
 	takeInputs(e, s, o)
 	fee := e.Payments.OutputFee()
 	have, needed := s.Inputs(), model.Decimal(0)
@@ -299,24 +299,9 @@ func rewardedRound(e *Execution) *model.Round {
 
 // transferBy exercises AmuletRules_Transfer as a part of another choice.
 func transferBy(e *Execution, o order) (*sim.Settlement, model.Value) {
-	controllers := o.controllers()
-	e.authorized(controllers, "exercising AmuletRules_Transfer")
-	a := e.Tx.Arena()
+	p := o.payment()
+	e.authorized(p.Controllers(), "exercising AmuletRules_Transfer")
 	defer e.at(o.context.round)()
-	arg := a.Record(sim.TransferArgShape, orderValue(e, o), o.context.given, e.Tx.ExpectedDSO())
-	at := e.Tx.Exercise(e.Rules.Amulet, "AmuletRules_Transfer", arg, controllers...)
-	s := settleOrder(e, o)
-	result := e.Payments.TransferResult(s)
-	e.Tx.Finish(at, result)
-	return s, result
-}
-
-func orderValue(e *Execution, o order) model.Value {
-	a := e.Tx.Arena()
-	fields := []model.Value{model.PartyValue(o.sender), model.PartyValue(o.provider), {Kind: model.KindList, Elems: o.inputs},
-		e.Payments.OutputsValue(&sim.Payment{Outputs: o.outputs})}
-	if e.Tx.Version() > 0 {
-		fields = append(fields, model.None())
-	}
-	return a.Record(sim.TransferShape, fields...)
+	inputs := model.Value{Kind: model.KindList, Elems: o.inputs}
+	return e.Payments.Transfer(&p, inputs, o.context.given, func() *sim.Settlement { return settleOrder(e, o) })
 }

@@ -61,13 +61,18 @@ func (x *Apps) featureApp(p model.Party) {
 	}
 	a := x.Tx.Arena()
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_DevNet_FeatureApp", a.Record(FeatureShape, model.PartyValue(p)), p)
+	c := x.NewRight(p)
+	x.grant(p, c)
+	x.Tx.Finish(at, a.Record(FeatureDoneShape, model.ContractID(c.Number)))
+}
+
+// NewRight creates a featured app right of p.
+func (x *Apps) NewRight(p model.Party) *model.Contract {
 	right := model.FeaturedAppRight{Provider: p}
 	if x.Tx.Version() > 0 {
 		right.Weight = model.One
 	}
-	c := x.Tx.Create(model.FeaturedAppRightTemplate, right)
-	x.grant(p, c)
-	x.Tx.Finish(at, a.Record(FeatureDoneShape, model.ContractID(c.Number)))
+	return x.Tx.Create(model.FeaturedAppRightTemplate, right)
 }
 
 // endApp ends the right of p: the governance party withdraws it, or the app gives it up.

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	TransferArgShape     = model.NewShape("transfer", "context", "expectedDso")
-	TransferShape        = model.NewShape("sender", "provider", "inputs", "outputs", "beneficiaries")
+	transferArgShape     = model.NewShape("transfer", "context", "expectedDso")
+	transferShape        = model.NewShape("sender", "provider", "inputs", "outputs", "beneficiaries")
 	outputShape          = model.NewShape("receiver", "receiverFeeRatio", "amount", "lock", "meta")
 	TransferContextShape = model.NewShape("openMiningRound", "issuingMiningRounds", "validatorRights", "featuredAppRight")
 	PaymentContextShape  = model.NewShape("amuletRules", "context")
@@ -284,8 +284,8 @@ func (x *Payments) paymentContext(p *Payment) model.Value {
 	return x.Tx.Arena().Record(PaymentContextShape, model.ContractID(x.Rules.Amulet.Number), x.context(p))
 }
 
-// OutputsValue lists the outputs of a payment as a choice argument.
-func (x *Payments) OutputsValue(p *Payment) model.Value {
+// outputsValue lists the outputs of a payment as a choice argument.
+func (x *Payments) outputsValue(p *Payment) model.Value {
 	a := x.Tx.Arena()
 	vs := make([]model.Value, len(p.Outputs))
 	for i, o := range p.Outputs {
@@ -304,18 +304,20 @@ func (x *Payments) OutputsValue(p *Payment) model.Value {
 
 // transfer exercises AmuletRules_Transfer for a payment.
 func (x *Payments) transfer(p Payment) (*Settlement, model.Value) {
-	a := x.Tx.Arena()
-	provider := p.Provider
+	return x.Transfer(&p, x.inputsValue(&p), x.context(&p), func() *Settlement { return x.settle(p) })
+}
+
+// Transfer exercises AmuletRules_Transfer for a payment, which settle executes, and returns the
+// result of the choice as well.
+func (x *Payments) Transfer(p *Payment, inputs, context model.Value, settle func() *Settlement) (*Settlement, model.Value) {
+	a, provider := x.Tx.Arena(), p.Provider
 	if provider == model.NoParty {
 		provider = p.Sender
 	}
-	fields := []model.Value{model.PartyValue(p.Sender), model.PartyValue(provider), x.inputsValue(&p), x.OutputsValue(&p)}
-	if x.Tx.Version() > 0 {
-		fields = append(fields, model.None())
-	}
-	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Transfer", a.Record(TransferArgShape,
-		a.Record(TransferShape, fields...), x.context(&p), x.Tx.ExpectedDSO()), p.Controllers()...)
-	s := x.settle(p)
+	fields := []model.Value{model.PartyValue(p.Sender), model.PartyValue(provider), inputs, x.outputsValue(p)}
+	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Transfer", a.Record(transferArgShape,
+		a.Record(transferShape, x.Tx.WithMeta(fields, model.None())...), context, x.Tx.ExpectedDSO()), p.Controllers()...)
+	s := settle()
 	result := x.TransferResult(s)
 	x.Tx.Finish(at, result)
 	return s, result

@@ -197,6 +197,15 @@ func (x *Tokens) extraArgs() model.Value {
 		model.Metadata(a))
 }
 
+// Locked is the output that holds the coins of a transfer until its receiver answers.
+func (x *Tokens) Locked(t model.TokenTransfer) Output {
+	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: t.ExecuteBefore}
+	if x.Tx.Version() > 0 {
+		lock.Context = "transfer to '" + x.Names.Name(t.Receiver) + "'"
+	}
+	return Output{Receiver: t.Sender, Amount: t.Amount, Lock: &lock}
+}
+
 // lockedFor remembers which locked coin belongs to a transfer instruction.
 func (x *Tokens) lockedFor(instruction, locked *model.Contract) {
 	if x.lockedCoins == nil {
@@ -220,11 +229,7 @@ func (x *Tokens) offerTokens() bool {
 	for _, c := range p.Coins {
 		t.Inputs = append(t.Inputs, c.Number)
 	}
-	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: t.ExecuteBefore}
-	if x.Tx.Version() > 0 {
-		lock.Context = "transfer to '" + x.Names.Name(t.Receiver) + "'"
-	}
-	p.Outputs = []Output{{Receiver: sender, Amount: t.Amount, Lock: &lock}}
+	p.Outputs = []Output{x.Locked(t)}
 	at := x.Tx.Exercise(x.Rules.external, "TransferFactory_Transfer",
 		a.Record(factoryTransferShape, model.PartyValue(model.Dso), t.Value(a), x.extraArgs()), sender)
 	x.Tx.Through(at, model.TransferFactoryInterface)

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	BuyTrafficShape       = model.NewShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
+	buyTrafficShape       = model.NewShape("inputs", "context", "provider", "memberId", "synchronizerId", "migrationId", "trafficAmount", "expectedDso")
 	buyTrafficDoneShape   = model.NewShape("round", "summary", "amuletPaid", "purchasedTraffic", "senderChangeAmulet", "meta")
 	mergeTrafficShape     = model.NewShape("trafficCids")
 	mergeTrafficDoneShape = model.NewShape("mergedTrafficCid")
@@ -28,14 +28,12 @@ func (x *Validators) buyTraffic() bool {
 		x.payments.Tap(operator, cost*8)
 		return true
 	}
-	a, node := x.Tx.Arena(), x.Names.ParticipantOf(operator, 0)
+	node := x.Names.ParticipantOf(operator, 0)
 	p := Payment{Sender: operator, Coins: taken, Provider: model.NoParty, Outputs: []Output{{Receiver: operator, Amount: cost}}}
-	member := "PAR::" + x.Names.Participants[node]
-	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_BuyMemberTraffic", a.Record(BuyTrafficShape, x.payments.inputsValue(&p),
-		x.payments.context(&p), model.PartyValue(operator), model.Text(member), model.Text(x.Names.Synchronizers[0]),
-		model.Int64Value(x.Tx.Migration), model.Int64Value(bytes), x.Tx.ExpectedDSO()), operator)
-	purchase, result := x.CompletePurchase(x.payments.settle(p), model.MemberTraffic{
-		Member: member, Synchronizer: x.Names.Synchronizers[0], Migration: x.Tx.Migration, Purchased: bytes})
+	ordered := model.MemberTraffic{Member: "PAR::" + x.Names.Participants[node], Synchronizer: x.Names.Synchronizers[0],
+		Migration: x.Tx.Migration, Purchased: bytes}
+	at := x.BeginPurchase(operator, x.payments.inputsValue(&p), x.payments.context(&p), ordered)
+	purchase, result := x.CompletePurchase(x.payments.settle(p), ordered)
 	x.Tx.Finish(at, result)
 	x.keepPurchase(node, purchase)
 	return true
@@ -44,6 +42,13 @@ func (x *Validators) buyTraffic() bool {
 // TrafficCost is the price of traffic in coins of the open round.
 func (x *Validators) TrafficCost(bytes int64) model.Decimal {
 	return model.Decimal(bytes * 1e4).Times(model.TrafficPrice).Over(x.rounds.OpenRound().Price)
+}
+
+// BeginPurchase opens a node of AmuletRules_BuyMemberTraffic.
+func (x *Validators) BeginPurchase(buyer model.Party, inputs, context model.Value, p model.MemberTraffic) int {
+	return x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_BuyMemberTraffic", x.Tx.Arena().Record(buyTrafficShape, inputs, context,
+		model.PartyValue(buyer), model.Text(p.Member), model.Text(p.Synchronizer), model.Int64Value(p.Migration),
+		model.Int64Value(p.Purchased), x.Tx.ExpectedDSO()), buyer)
 }
 
 // CompletePurchase burns the one output of a payment, notes what was bought for it, and gives
