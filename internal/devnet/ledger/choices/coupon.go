@@ -77,14 +77,12 @@ func addFeaturedChoices(all *choices) {
 
 func markByCommand(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	beneficiaries := beneficiariesOf(arg.At("beneficiaries"))
-	ids := make([]model.Value, len(beneficiaries))
-	for i, b := range beneficiaries {
-		b.Provider = c.Payload.(model.FeaturedAppRight).Provider
-		ids[i] = model.ContractID(e.Tx.Create(model.ActivityMarkerTemplate, b).Number)
-		e.Tx.Provider = b.Provider
-	}
 	a := e.Tx.Arena()
-	return a.Record(sim.MarkDoneShape, a.List(ids...))
+	return a.Record(sim.MarkDoneShape, model.ListOf(a, beneficiaries, func(b model.ActivityMarker) model.Value {
+		b.Provider = c.Payload.(model.FeaturedAppRight).Provider
+		e.Tx.Provider = b.Provider
+		return model.ContractID(e.Tx.Create(model.ActivityMarkerTemplate, b).Number)
+	}))
 }
 
 func addLicenseChoices(all *choices) {

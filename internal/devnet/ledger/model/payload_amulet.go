@@ -65,14 +65,8 @@ func (p LockedAmulet) Arguments(a *Arena, version uint8) Value {
 
 // Lock is the lock as contracts have it.
 func (p LockedAmulet) Lock(a *Arena) Value {
-	holders := a.List(PartyValue(p.Holder))
-	if len(p.Others) > 0 {
-		holders.Elems = a.Alloc(1 + len(p.Others))
-		for i, h := range append([]Party{p.Holder}, p.Others...) {
-			holders.Elems[i] = PartyValue(h)
-		}
-	}
-	return a.Record(timeLockShape, holders, Timestamp(p.ExpiresAt), OptionalText(a, p.Context))
+	holders := append([]Party{p.Holder}, p.Others...)
+	return a.Record(timeLockShape, ListOf(a, holders, PartyValue), Timestamp(p.ExpiresAt), OptionalText(a, p.Context))
 }
 
 func (p LockedAmulet) Stakeholders(sig, obs []Party) ([]Party, []Party) {

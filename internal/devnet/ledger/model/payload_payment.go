@@ -15,12 +15,13 @@ type Share struct {
 	InUSD    bool
 }
 
-func (s *Share) value(a *Arena) Value {
+// paymentAmount is an amount that somebody is to pay.
+func paymentAmount(a *Arena, amount Decimal, inUSD bool) Value {
 	unit := "AmuletUnit"
-	if s.InUSD {
+	if inUSD {
 		unit = "USDUnit"
 	}
-	return a.Record(receiverAmountShape, PartyValue(s.Receiver), a.Record(paymentAmountShape, Numeric(s.Amount), Enum(unit)))
+	return a.Record(paymentAmountShape, Numeric(amount), Enum(unit))
 }
 
 // AppPayment is what an app, its provider, asks a sender to pay.
@@ -49,11 +50,10 @@ type PaymentRequest struct {
 }
 
 func (p PaymentRequest) Arguments(a *Arena, _ uint8) Value {
-	shares := make([]Value, len(p.Shares))
-	for i := range p.Shares {
-		shares[i] = p.Shares[i].value(a)
-	}
-	return a.Record(paymentRequestShape, PartyValue(p.Sender), a.List(shares...), PartyValue(p.Provider), PartyValue(Dso),
+	shares := ListOf(a, p.Shares, func(s Share) Value {
+		return a.Record(receiverAmountShape, PartyValue(s.Receiver), paymentAmount(a, s.Amount, s.InUSD))
+	})
+	return a.Record(paymentRequestShape, PartyValue(p.Sender), shares, PartyValue(p.Provider), PartyValue(Dso),
 		Timestamp(p.ExpiresAt), Text(p.Description))
 }
 
@@ -66,11 +66,10 @@ type AcceptedPayment struct {
 }
 
 func (p AcceptedPayment) Arguments(a *Arena, _ uint8) Value {
-	shares := make([]Value, len(p.Shares))
-	for i, s := range p.Shares {
-		shares[i] = a.Record(coinsForReceiverShape, PartyValue(s.Receiver), Numeric(s.Amount))
-	}
-	return a.Record(acceptedPaymentShape, PartyValue(p.Sender), a.List(shares...), PartyValue(p.Provider), PartyValue(Dso),
+	shares := ListOf(a, p.Shares, func(s Share) Value {
+		return a.Record(coinsForReceiverShape, PartyValue(s.Receiver), Numeric(s.Amount))
+	})
+	return a.Record(acceptedPaymentShape, PartyValue(p.Sender), shares, PartyValue(p.Provider), PartyValue(Dso),
 		ContractID(p.Locked), RoundValue(a, p.Round), ContractID(p.Reference))
 }
 
@@ -81,9 +80,6 @@ type TerminatedPayment struct {
 }
 
 func (p TerminatedPayment) Arguments(a *Arena, _ uint8) Value {
-	receivers := make([]Value, len(p.Shares))
-	for i, s := range p.Shares {
-		receivers[i] = PartyValue(s.Receiver)
-	}
-	return a.Record(terminatedPaymentShape, PartyValue(p.Sender), PartyValue(p.Provider), a.List(receivers...), ContractID(p.Reference))
+	return a.Record(terminatedPaymentShape, PartyValue(p.Sender), PartyValue(p.Provider),
+		ListOf(a, p.receivers(nil), PartyValue), ContractID(p.Reference))
 }

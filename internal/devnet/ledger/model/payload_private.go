@@ -1,6 +1,9 @@
 package model
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 var (
 	transferOfferShape  = NewShape("sender", "receiver", "dso", "amount", "description", "expiresAt", "trackingId")
@@ -27,22 +30,11 @@ func (p TransferOffer) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 
 func (p TransferOffer) Arguments(a *Arena, _ uint8) Value {
 	return a.Record(transferOfferShape, PartyValue(p.Sender), PartyValue(p.Receiver), PartyValue(Dso),
-		p.amountValue(a), Text(p.Description), Timestamp(p.ExpiresAt), Text(p.trackingID()))
-}
-
-func (p TransferOffer) amountValue(a *Arena) Value {
-	unit := "AmuletUnit"
-	if p.InUSD {
-		unit = "USDUnit"
-	}
-	return a.Record(paymentAmountShape, Numeric(p.Amount), Enum(unit))
+		paymentAmount(a, p.Amount, p.InUSD), Text(p.Description), Timestamp(p.ExpiresAt), Text(p.trackingID()))
 }
 
 func (p TransferOffer) trackingID() string {
-	if p.Tracked != "" {
-		return p.Tracked
-	}
-	return trackingID("offer", p.Number)
+	return cmp.Or(p.Tracked, "offer-"+strconv.FormatUint(p.Number, 10))
 }
 
 // Tracking is how results name the offer.
@@ -59,7 +51,7 @@ func (p AcceptedOffer) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 
 func (p AcceptedOffer) Arguments(a *Arena, _ uint8) Value {
 	return a.Record(acceptedOfferShape, PartyValue(p.Sender), PartyValue(p.Receiver), PartyValue(Dso),
-		p.amountValue(a), Timestamp(p.ExpiresAt), Text(p.trackingID()))
+		paymentAmount(a, p.Amount, p.InUSD), Timestamp(p.ExpiresAt), Text(p.trackingID()))
 }
 
 // TrafficRequest is a user's order to its wallet to buy traffic.
@@ -79,10 +71,7 @@ func (p TrafficRequest) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 
 // TrackingID is the id under which the user tracks the request.
 func (p TrafficRequest) TrackingID() string {
-	if p.Tracked != "" {
-		return p.Tracked
-	}
-	return trackingID("traffic", p.Number)
+	return cmp.Or(p.Tracked, "traffic-"+strconv.FormatUint(p.Number, 10))
 }
 
 func (p TrafficRequest) Arguments(a *Arena, _ uint8) Value {
@@ -136,9 +125,6 @@ func (p Notice) Arguments(a *Arena, _ uint8) Value {
 	return a.Record(noticeShape, PartyValue(p.Author), optionalParty(a, p.Carrier), PartyValue(p.Reader),
 		Text(cargoWords[r.Below(len(cargoWords))]), Timestamp(p.SentAt))
 }
-
-// trackingID is how the wallet refers to what a user asked for in entry n.
-func trackingID(kind string, n uint64) string { return kind + "-" + strconv.FormatUint(n, 10) }
 
 var offerTrackingShape = NewShape("trackingId", "sender", "receiver")
 

@@ -86,14 +86,11 @@ func transferConfig(a *Arena, version uint8) Value {
 	if version > 0 {
 		fee, rate, steps = 0, 0, nil
 	}
-	stepped := make([]Value, len(steps))
-	for i, s := range steps {
-		stepped[i] = a.Record(TupleShape, Numeric(s[0]), Numeric(s[1]))
-	}
+	stepped := ListOf(a, steps, func(s [2]Decimal) Value { return a.Record(TupleShape, Numeric(s[0]), Numeric(s[1])) })
 	return a.Record(transferConfigShape,
 		a.Record(fixedFeeShape, Numeric(fee)),
 		a.Record(ratePerRoundShape, Numeric(HoldingFeeUSD)),
-		a.Record(steppedRateShape, Numeric(rate), a.List(stepped...)),
+		a.Record(steppedRateShape, Numeric(rate), stepped),
 		a.Record(fixedFeeShape, Numeric(0)),
 		Numeric(One), Int64Value(MaxInputs), Int64Value(100), Int64Value(50))
 }

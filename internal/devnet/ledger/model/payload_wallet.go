@@ -83,11 +83,7 @@ func (p Subscription) data(a *Arena) Value {
 }
 
 func (p Subscription) payData(a *Arena) Value {
-	unit := "AmuletUnit"
-	if p.InUSD {
-		unit = "USDUnit"
-	}
-	return a.Record(subscriptionPayDataShape, a.Record(paymentAmountShape, Numeric(p.Amount), Enum(unit)),
+	return a.Record(subscriptionPayDataShape, paymentAmount(a, p.Amount, p.InUSD),
 		relTime(a, p.Interval), relTime(a, p.Duration))
 }
 
@@ -175,14 +171,10 @@ type TokenTransfer struct {
 
 // Value is the transfer as contracts have it.
 func (t TokenTransfer) Value(a *Arena) Value {
-	inputs := a.Alloc(len(t.Inputs))
-	for i, n := range t.Inputs {
-		inputs[i] = ContractID(n)
-	}
 	return a.Record(instructionTransferShape, PartyValue(t.Sender), PartyValue(t.Receiver), Numeric(t.Amount),
 		a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)),
 		Timestamp(t.RequestedAt), Timestamp(t.ExecuteBefore),
-		Value{Kind: KindList, Elems: inputs}, t.Metadata(a))
+		ListOf(a, t.Inputs, ContractID), t.Metadata(a))
 }
 
 // Metadata is the metadata as contracts have it.

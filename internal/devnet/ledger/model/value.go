@@ -148,6 +148,15 @@ func (a *Arena) List(vs ...Value) Value {
 	return Value{Kind: KindList, Elems: a.copyOf(vs)}
 }
 
+// ListOf returns a list with the value of each item.
+func ListOf[T any](a *Arena, items []T, value func(T) Value) Value {
+	elems := a.Alloc(len(items))
+	for i, item := range items {
+		elems[i] = value(item)
+	}
+	return Value{Kind: KindList, Elems: elems}
+}
+
 // TextMap takes alternating keys (texts) and values, sorted by key.
 func (a *Arena) TextMap(vs ...Value) Value {
 	return Value{Kind: KindTextMap, Elems: a.copyOf(vs)}

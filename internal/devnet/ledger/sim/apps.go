@@ -108,18 +108,15 @@ func (x *Apps) markActivity() bool {
 		markers[0].Weight = model.One * 6 / 10
 		markers = append(markers, model.ActivityMarker{Provider: p, Beneficiary: x.Names.Validators.Of(x.Random), Weight: model.One * 4 / 10})
 	}
-	beneficiaries, ids := make([]model.Value, len(markers)), make([]model.Value, len(markers))
-	for i, m := range markers {
-		beneficiaries[i] = a.Record(appBeneficiaryShape, model.PartyValue(m.Beneficiary), model.Numeric(m.Weight))
-	}
-	at := x.Tx.Exercise(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, a.List(beneficiaries...)), p)
+	beneficiaries := model.ListOf(a, markers, func(m model.ActivityMarker) model.Value {
+		return a.Record(appBeneficiaryShape, model.PartyValue(m.Beneficiary), model.Numeric(m.Weight))
+	})
+	at := x.Tx.Exercise(right, "FeaturedAppRight_CreateActivityMarker", a.Record(MarkShape, beneficiaries), p)
 	x.Tx.Through(at, model.FeaturedAppRightInterface)
-	for i, m := range markers {
-		c := x.Tx.Create(model.ActivityMarkerTemplate, m)
-		x.rounds.markers = append(x.rounds.markers, c)
-		ids[i] = model.ContractID(c.Number)
+	for _, m := range markers {
+		x.rounds.markers = append(x.rounds.markers, x.Tx.Create(model.ActivityMarkerTemplate, m))
 	}
-	x.Tx.Finish(at, a.Record(MarkDoneShape, a.List(ids...)))
+	x.Tx.Finish(at, a.Record(MarkDoneShape, x.Tx.IDs(x.rounds.markers[len(x.rounds.markers)-len(markers):]...)))
 	x.Tx.Provider = p
 	return true
 }

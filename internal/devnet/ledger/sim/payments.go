@@ -287,8 +287,7 @@ func (x *Payments) paymentContext(p *Payment) model.Value {
 // outputsValue lists the outputs of a payment as a choice argument.
 func (x *Payments) outputsValue(p *Payment) model.Value {
 	a := x.Tx.Arena()
-	vs := make([]model.Value, len(p.Outputs))
-	for i, o := range p.Outputs {
+	return model.ListOf(a, p.Outputs, func(o Output) model.Value {
 		lock := model.None()
 		if o.Lock != nil {
 			lock = a.Some(o.Lock.Lock(a))
@@ -297,9 +296,8 @@ func (x *Payments) outputsValue(p *Payment) model.Value {
 		if x.Tx.Version() > 0 {
 			fields = append(fields, model.Optional(a, o.reason != "", model.Metadata(a, model.ReasonMetaKey, o.reason)))
 		}
-		vs[i] = a.Record(outputShape, fields...)
-	}
-	return a.List(vs...)
+		return a.Record(outputShape, fields...)
+	})
 }
 
 // transfer exercises AmuletRules_Transfer for a payment.
@@ -326,15 +324,14 @@ func (x *Payments) Transfer(p *Payment, inputs, context model.Value, settle func
 // TransferResult is the result of a transfer.
 func (x *Payments) TransferResult(s *Settlement) model.Value {
 	a := x.Tx.Arena()
-	created := make([]model.Value, len(s.Created))
-	for i, c := range s.Created {
+	created := model.ListOf(a, s.Created, func(c *model.Contract) model.Value {
 		tag := "TransferResultAmulet"
 		if c.Template == model.LockedAmuletTemplate {
 			tag = "TransferResultLockedAmulet"
 		}
-		created[i] = a.Variant(tag, model.ContractID(c.Number))
-	}
-	fields := []model.Value{x.rounds.RoundValue(), x.Summary(s), a.List(created...), x.ChangeID(s)}
+		return a.Variant(tag, model.ContractID(c.Number))
+	})
+	fields := []model.Value{x.rounds.RoundValue(), x.Summary(s), created, x.ChangeID(s)}
 	return a.Record(transferResultShape, x.Tx.WithMeta(fields, model.None())...)
 }
 
@@ -346,12 +343,8 @@ func (x *Payments) ChangeID(s *Settlement) model.Value {
 // Summary is the summary in the result of a transfer.
 func (x *Payments) Summary(s *Settlement) model.Value {
 	a := x.Tx.Arena()
-	fees := make([]model.Value, len(s.Fees))
-	for i, f := range s.Fees {
-		fees[i] = model.Numeric(f)
-	}
 	fields := []model.Value{model.Numeric(s.inApp), model.Numeric(s.inValid), model.Numeric(s.inSv), model.Numeric(s.InCoins),
-		x.balancesValue(s), model.Numeric(0), a.List(fees...), model.Numeric(s.ChangeFee), model.Numeric(s.changeAmount()),
+		x.balancesValue(s), model.Numeric(0), model.ListOf(a, s.Fees, model.Numeric), model.Numeric(s.ChangeFee), model.Numeric(s.changeAmount()),
 		model.Numeric(x.rounds.OpenRound().Price), a.Some(model.Numeric(s.inFaucet))}
 	if x.Tx.Version() > 0 {
 		fields = append(fields, a.Some(model.Numeric(s.inRecords)), model.Optional(a, s.inFund > 0, model.Numeric(s.inFund)))

@@ -217,17 +217,13 @@ func (x *TrafficRewards) processBatch(c *model.Contract, tree *rewardTree) {
 	batch := tree.Batches[p.Hash]
 	var content model.Value
 	if batch.Children != nil {
-		hashes := make([]model.Value, len(batch.Children))
-		for i, h := range batch.Children {
-			hashes[i] = a.Record(model.RewardHashShape, model.Text(h))
-		}
-		content = a.Variant("BatchOfBatches", a.List(hashes...))
+		content = a.Variant("BatchOfBatches", model.ListOf(a, batch.Children, func(h string) model.Value {
+			return a.Record(model.RewardHashShape, model.Text(h))
+		}))
 	} else {
-		all := make([]model.Value, len(batch.Allowances))
-		for i, m := range batch.Allowances {
-			all[i] = a.Record(model.MintingAllowanceShape, model.PartyValue(x.providerOf(m)), model.Numeric(m.Amount))
-		}
-		content = a.Variant("BatchOfMintingAllowances", a.List(all...))
+		content = a.Variant("BatchOfMintingAllowances", model.ListOf(a, batch.Allowances, func(m allowance) model.Value {
+			return a.Record(model.MintingAllowanceShape, model.PartyValue(x.providerOf(m)), model.Numeric(m.Amount))
+		}))
 	}
 	at := x.Tx.Consume(c, "ProcessRewardsV2_ProcessBatch", a.Record(model.ProcessBatchShape, content, a.Record(model.SetShape, a.GenMap())), model.Dso)
 	for _, h := range batch.Children {

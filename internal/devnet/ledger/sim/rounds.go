@@ -319,19 +319,18 @@ func (x *Rounds) rewardSuperValidator() {
 		shares[0].Weight -= 2500
 		shares = append(shares, model.SvReward{Sv: sv, Beneficiary: x.Names.Validators.At(0), Round: r.Number, Weight: 2500})
 	}
-	beneficiaries, ids := make([]model.Value, len(shares)), make([]model.Value, len(shares))
-	for i, s := range shares {
-		beneficiaries[i] = a.Record(model.TupleShape, model.PartyValue(s.Beneficiary), model.Int64Value(s.Weight))
-	}
+	beneficiaries := model.ListOf(a, shares, func(s model.SvReward) model.Value {
+		return a.Record(model.TupleShape, model.PartyValue(s.Beneficiary), model.Int64Value(s.Weight))
+	})
 	at := x.Tx.Exercise(x.Rules.dso, "DsoRules_ReceiveSvRewardCoupon", a.Record(receiveSvShape,
-		model.PartyValue(sv), model.ContractID(r.Contract.Number), model.ContractID(state.Number), a.List(beneficiaries...)), sv)
+		model.PartyValue(sv), model.ContractID(r.Contract.Number), model.ContractID(state.Number), beneficiaries), sv)
 	x.Tx.Archive(state)
 	next := x.Tx.Create(model.RewardStateTemplate, state.Payload.(model.SvRewardState).RewardedIn(r.Number, int64(len(shares))))
 	x.Rules.rewardStates[turn] = next
-	for i, s := range shares {
-		ids[i] = model.ContractID(x.addCoupon(r, model.SvRewardTemplate, s).Number)
-	}
-	x.Tx.Finish(at, a.Record(receiveSvDoneShape, model.ContractID(next.Number), a.List(ids...)))
+	coupons := model.ListOf(a, shares, func(s model.SvReward) model.Value {
+		return model.ContractID(x.addCoupon(r, model.SvRewardTemplate, s).Number)
+	})
+	x.Tx.Finish(at, a.Record(receiveSvDoneShape, model.ContractID(next.Number), coupons))
 }
 
 // addCoupon creates a coupon of round r. Those of a submission are counted once it has

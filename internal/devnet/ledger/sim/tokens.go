@@ -3,13 +3,16 @@ package sim
 import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 
 var (
-	factoryTransferShape  = model.NewShape("expectedAdmin", "transfer", "extraArgs")
-	extraArgsShape        = model.NewShape("context", "meta")
-	choiceContextShape    = model.NewShape("values")
-	instructionArgShape   = model.NewShape("extraArgs")
-	InstructionDoneShape  = model.NewShape("output", "senderChangeCids", "meta")
-	PendingShape          = model.NewShape("transferInstructionCid")
-	CompletedShape        = model.NewShape("receiverHoldingCids")
+	factoryTransferShape = model.NewShape("expectedAdmin", "transfer", "extraArgs")
+	extraArgsShape       = model.NewShape("context", "meta")
+	choiceContextShape   = model.NewShape("values")
+	instructionArgShape  = model.NewShape("extraArgs")
+	InstructionDoneShape = model.NewShape("output", "senderChangeCids", "meta")
+	PendingShape         = model.NewShape("transferInstructionCid")
+	CompletedShape       = model.NewShape("receiverHoldingCids")
+
+	AllocationReturnedShape = model.NewShape("senderHoldingCids", "meta")
+
 	choiceContextRulesKey = "amulet-rules"
 	choiceContextRoundKey = "open-round"
 )
@@ -38,6 +41,8 @@ var (
 	expireTokensShape     = model.NewShape("expectedDso", "inputs", "observers")
 	expireInstructionIn   = model.NewShape("transferInstructionCid", "expireLock")
 	expireTokensDoneShape = model.NewShape("results")
+	expireAllocationIn    = model.NewShape("allocationCid", "expireLock")
+	expireAllocationArg   = model.NewShape("expireLock")
 	instructionUpdate     = model.NewShape("extraActors", "extraArgs")
 	configStatesShape     = model.NewShape("externalPartyConfigState0Cid", "externalPartyConfigState1Cid")
 	expireV2SumShape      = model.NewShape("owner")
@@ -57,16 +62,13 @@ func (x *Tokens) expireAllocations() {
 		return
 	}
 	a := x.Tx.Arena()
-	inputs, results := make([]model.Value, len(due)), make([]model.Value, len(due))
-	for i, c := range due {
-		inputs[i] = a.Record(expireAllocationIn, model.ContractID(c.Number), model.Boolean(x.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked].IsActive()))
-	}
+	inputs := model.ListOf(a, due, func(c *model.Contract) model.Value {
+		locked := x.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked]
+		return a.Record(expireAllocationIn, model.ContractID(c.Number), model.Boolean(locked.IsActive()))
+	})
 	at := x.Tx.Exercise(x.Rules.external, "ExternalPartyAmuletRules_ExpireAmuletAllocations",
-		a.Record(expireAllocationsShape, model.PartyValue(model.Dso), a.List(inputs...), a.List()), model.Dso)
-	for i, c := range due {
-		results[i] = x.endAllocation(c)
-	}
-	x.Tx.Finish(at, a.Record(expireTokensDoneShape, a.List(results...)))
+		a.Record(expireTokensShape, model.PartyValue(model.Dso), inputs, a.List()), model.Dso)
+	x.Tx.Finish(at, a.Record(expireTokensDoneShape, model.ListOf(a, due, x.endAllocation)))
 	if len(due) == overduePerBatch {
 		x.Clock.Tasks = append(x.Clock.Tasks, x.expireAllocations)
 	}
@@ -82,14 +84,6 @@ func (x *Tokens) endAllocation(c *model.Contract) model.Value {
 	x.Tx.Finish(at, result)
 	return result
 }
-
-var expireAllocationsShape = model.NewShape("expectedDso", "inputs", "observers")
-
-var expireAllocationIn = model.NewShape("allocationCid", "expireLock")
-
-var expireAllocationArg = model.NewShape("expireLock")
-
-var AllocationReturnedShape = model.NewShape("senderHoldingCids", "meta")
 
 // answerTokenOffer has the receiver accept or reject an offer, or the sender
 // withdraw it.
@@ -164,16 +158,12 @@ func (x *Tokens) endInstruction(c *model.Contract) model.Value {
 // endInstructions ends some offers of tokens in one transaction.
 func (x *Tokens) endInstructions(due []*model.Contract) {
 	a := x.Tx.Arena()
-	inputs, results := make([]model.Value, len(due)), make([]model.Value, len(due))
-	for i, c := range due {
-		inputs[i] = a.Record(expireInstructionIn, model.ContractID(c.Number), model.Boolean(x.coinOfInstruction(c) != nil))
-	}
+	inputs := model.ListOf(a, due, func(c *model.Contract) model.Value {
+		return a.Record(expireInstructionIn, model.ContractID(c.Number), model.Boolean(x.coinOfInstruction(c) != nil))
+	})
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_Amulet_ExpireTransferInstructions",
-		a.Record(expireTokensShape, model.PartyValue(model.Dso), a.List(inputs...), a.List()), model.Dso)
-	for i, c := range due {
-		results[i] = x.endInstruction(c)
-	}
-	x.Tx.Finish(at, a.Record(expireTokensDoneShape, a.List(results...)))
+		a.Record(expireTokensShape, model.PartyValue(model.Dso), inputs, a.List()), model.Dso)
+	x.Tx.Finish(at, a.Record(expireTokensDoneShape, model.ListOf(a, due, x.endInstruction)))
 }
 
 // expireInstructions gives the senders of all offers of tokens that nobody answered in time

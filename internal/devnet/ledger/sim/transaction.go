@@ -97,11 +97,7 @@ func (x *transaction) Archive(c *model.Contract) {
 
 // IDs lists the ids of contracts as a value.
 func (x *transaction) IDs(cs ...*model.Contract) model.Value {
-	ids := make([]model.Value, len(cs))
-	for i, c := range cs {
-		ids[i] = model.ContractID(c.Number)
-	}
-	return x.Arena().List(ids...)
+	return model.ListOf(x.Arena(), cs, func(c *model.Contract) model.Value { return model.ContractID(c.Number) })
 }
 
 // Activate adds a contract to the active set.
