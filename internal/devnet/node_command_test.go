@@ -106,13 +106,7 @@ func TestNodeCommandRights(t *testing.T) {
 		"reader": {{Kind: "CanReadAs", Party: mine}}, "executor": {{Kind: "CanExecuteAs", Party: mine}}, "actor": {{Kind: "CanActAs", Party: mine}}, "all": {{Kind: "CanReadAsAnyParty"}},
 	}}
 	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth})
-	as := func(user string) nodeClient {
-		token, err := auth.Token(user, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return nodeClient{t: t, url: c.url, token: token}
-	}
+	as := func(user string) nodeClient { return c.as(auth, user) }
 	other := l.Names.Name(l.View.Parties[0])
 	completions := fmt.Sprintf(`{"parties":[%q]}`, mine)
 	for _, tc := range []struct{ user, path, body string }{

@@ -136,13 +136,7 @@ func TestNodeKnowsWhoMayExecute(t *testing.T) {
 		"any": {{Kind: "CanExecuteAsAnyParty"}}, "stranger": {{Kind: "CanExecuteAs", Party: f.operator}},
 	}}
 	server := serveNode(t, f.ledger, nodeapi.NodeOptions{Auth: auth})
-	as := func(user string) nodeClient {
-		token, err := auth.Token(user, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return nodeClient{t: t, url: server.url, token: token}
-	}
+	as := func(user string) nodeClient { return server.as(auth, user) }
 	for user, may := range map[string]bool{"reader": false, "executor": true, "actor": true, "any": true, "stranger": false, nodeapi.AdminUser: false} {
 		var prepared nodeapi.WirePrepared
 		as("reader").call("POST", "/v2/interactive-submission/prepare", f.prepareBody(ada, user), &prepared)

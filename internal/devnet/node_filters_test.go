@@ -218,13 +218,7 @@ func TestNodeAuthorization(t *testing.T) {
 		"indexer": {{Kind: "CanReadAsAnyParty"}}, "mine": {{Kind: "CanActAs", Party: mine}}, "nothing": nil,
 	}}
 	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth, ListLimit: 5000})
-	token := func(a *nodeapi.NodeAuth, user string, expires time.Time) string {
-		text, err := a.Token(user, expires)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
+	token := func(a *nodeapi.NodeAuth, user string, expires time.Time) string { return mint(t, a, user, expires) }
 	byMe := fmt.Sprintf(`{"includeReassignments":{"filtersByParty":{%q:{}}}}`, mine)
 	topologyOfAll := `{"includeTopologyEvents":{"includeParticipantAuthorizationEvents":{}}}`
 	for _, tc := range []struct {
@@ -284,10 +278,7 @@ func TestNodeTokenExpiresWhileStreaming(t *testing.T) {
 	l, _ := readNode(t, nodeapi.NodeOptions{})
 	auth := &nodeapi.NodeAuth{Secret: []byte("secret"), Scope: "daml_ledger_api", Users: map[string][]ledger.Right{"indexer": {{Kind: "CanReadAsAnyParty"}}}}
 	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth, CheckpointDelay: 50 * time.Millisecond})
-	var err error
-	if c.token, err = auth.Token("indexer", time.Now().Add(2*time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	c.token = mint(t, auth, "indexer", time.Now().Add(2*time.Second))
 	conn := c.dial("/v2/updates", updatesBody(c.serverEnd(l), 0, everything))
 	for checkpoints := 0; ; checkpoints++ {
 		frame, err := c.frame(conn)

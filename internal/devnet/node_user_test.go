@@ -10,9 +10,33 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/golang-jwt/jwt/v5"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
+
+// mint returns a token of a user that expires then, or never if expires is zero.
+func mint(t testing.TB, a *nodeapi.NodeAuth, user string, expires time.Time) string {
+	t.Helper()
+	claims := jwt.MapClaims{"sub": user, "scope": a.Scope}
+	if a.Audience != "" {
+		claims["aud"] = a.Audience
+	}
+	if !expires.IsZero() {
+		claims["exp"] = expires.Unix()
+	}
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(a.Secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// as returns a client for a user.
+func (c nodeClient) as(a *nodeapi.NodeAuth, user string) nodeClient {
+	c.token = mint(c.t, a, user, time.Time{})
+	return c
+}
 
 // call sends a request that must succeed and decodes the answer into v.
 func (c nodeClient) call(method, path, body string, v any) {
@@ -185,13 +209,7 @@ func TestNodeKnowsWhoMayManage(t *testing.T) {
 	mine := l.Names.Name(l.View.Parties[0])
 	auth := &nodeapi.NodeAuth{Secret: []byte("secret")}
 	c := serveNode(t, l, nodeapi.NodeOptions{Auth: auth})
-	as := func(user string) nodeClient {
-		token, err := auth.Token(user, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return nodeClient{t: t, url: c.url, token: token}
-	}
+	as := func(user string) nodeClient { return c.as(auth, user) }
 	admin := as(nodeapi.AdminUser)
 	var created userAnswer
 	for id, kind := range map[string]string{"alice": `"CanActAs":{"value":{"party":"` + mine + `"}}`, "idp": `"IdentityProviderAdmin":{"value":{}}`} {

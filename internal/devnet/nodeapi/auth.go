@@ -2,7 +2,6 @@ package nodeapi
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,25 +24,6 @@ type NodeAuth struct {
 	Users map[string][]ledger.Right
 	// Now is the clock by which tokens expire; time.Now when nil.
 	Now func() time.Time
-}
-
-// Token mints a token that expires then, or never if expires is zero.
-func (a *NodeAuth) Token(user string, expires time.Time) (string, error) {
-	claims := jwt.MapClaims{"sub": user}
-	if a.Audience != "" {
-		claims["aud"] = a.Audience
-	}
-	if a.Scope != "" {
-		claims["scope"] = a.Scope
-	}
-	if !expires.IsZero() {
-		claims["exp"] = expires.Unix()
-	}
-	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString(a.Secret)
-	if err != nil {
-		return "", fmt.Errorf("signing a token for user %s: %w", user, err)
-	}
-	return token, nil
 }
 
 func (a *NodeAuth) now() time.Time {
