@@ -239,3 +239,26 @@ func TestSubscriptions(t *testing.T) {
 	}
 	d.finish()
 }
+
+// TestNamePaymentWhoseCoinIsUnlocked has a simulated user take back the coin of a payment for a
+// name once its lock has expired. The network then leaves the payment alone.
+func TestNamePaymentWhoseCoinIsUnlocked(t *testing.T) {
+	d := newDesk(t, sim.Config{Updates: 800, Seed: 12})
+	unlocked := 0
+	for _, c := range d.l.OfTemplate(model.InitialPaymentTemplate, nil) {
+		p := c.Payload.(model.SubscriptionPayment)
+		d.advance(time.Duration(p.Lifetime) * time.Microsecond)
+		id := string(d.l.Names.IDs.AppendContractID(nil, p.Locked))
+		_, err := d.l.Submit(t.Context(), choices.Submission{CommandID: id, ActAs: []string{d.l.Names.Name(p.User)}, Commands: []choices.Command{{
+			TemplateID: "#splice-amulet:Splice.Amulet:LockedAmulet", ContractID: id, Choice: "LockedAmulet_OwnerExpireLockV2"}}})
+		if err == nil {
+			unlocked++
+		}
+	}
+	if unlocked == 0 {
+		t.Fatal("no payment for a name waits")
+	}
+	if err := d.l.Advance(t.Context(), 400); err != nil {
+		t.Error(err)
+	}
+}

@@ -146,7 +146,7 @@ func (x *NameService) pay(account *ansAccount, c *model.Contract, choice string,
 // collectNamePayment burns a waiting payment and in return issues or renews the name.
 func (x *NameService) collectNamePayment() bool {
 	account := popOldest(&x.paid)
-	if account == nil {
+	if account == nil || !account.locked.IsActive() { // else its owner has unlocked the coin
 		return false
 	}
 	a, context := x.Tx.Arena(), x.appContext()
@@ -292,7 +292,7 @@ func (x *NameService) accountOf(c *model.Contract) *ansAccount {
 // collectPayment burns a payment and issues or renews the name, unless somebody else was
 // faster with the name.
 func (x *NameService) collectPayment(account *ansAccount) {
-	if account.payment == nil || !account.payment.Active() {
+	if !account.payment.IsActive() || !account.locked.IsActive() {
 		return
 	}
 	if account.entry == nil && x.nameTaken(account.Name) {
