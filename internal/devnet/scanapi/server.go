@@ -129,8 +129,8 @@ func (s *networkServer) routes() []route {
 
 func (s *snapshotServer) routes() []route {
 	return []route{
-		{"GET", "/v0/state/acs/snapshot-timestamp", s.snapshotTimestamp},
-		{"GET", "/v0/state/acs/snapshot-timestamp-after", s.snapshotTimestampAfter},
+		{"GET", "/v0/state/acs/snapshot-timestamp", s.snapshot("before", s.store.SnapshotBefore)},
+		{"GET", "/v0/state/acs/snapshot-timestamp-after", s.snapshot("after", s.store.SnapshotAfter)},
 		{"POST", "/v2/state/acs", s.acs(2)},
 		{"POST", "/v1/state/acs", s.acs(1)},
 		{"POST", "/v0/state/acs", s.acs(0)},
@@ -438,30 +438,24 @@ func (s *historyServer) importUpdates(_ *http.Request, q *importUpdatesRequest) 
 	return found(s.store.ImportsAfter(*q.MigrationID, *q.After, int(*q.Limit)), "")
 }
 
-func (s *snapshotServer) snapshotTimestamp(r *http.Request) (any, error) {
-	return snapshot(r, "before", s.store.SnapshotBefore)
-}
-
-func (s *snapshotServer) snapshotTimestampAfter(r *http.Request) (any, error) {
-	return snapshot(r, "after", s.store.SnapshotAfter)
-}
-
 // snapshot answers with the snapshot that find returns for the time parameter.
-func snapshot(r *http.Request, parameter string, find func(migrationID, t int64) (int64, bool)) (any, error) {
-	q := r.URL.Query()
-	id, err := strconv.ParseInt(q.Get("migration_id"), 10, 64)
-	if err != nil {
-		return nil, reply.BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
+func (s *snapshotServer) snapshot(parameter string, find func(migrationID, t int64) (int64, bool)) handler {
+	return func(r *http.Request) (any, error) {
+		q := r.URL.Query()
+		id, err := strconv.ParseInt(q.Get("migration_id"), 10, 64)
+		if err != nil {
+			return nil, reply.BadRequest("migration_id: %q is not a number", q.Get("migration_id"))
+		}
+		t, err := parseTime(parameter, q.Get(parameter))
+		if err != nil {
+			return nil, err
+		}
+		at, ok := find(id, t)
+		if !ok {
+			return nil, reply.NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
+		}
+		return map[string]string{"record_time": schemas.Micros(at).String()}, nil
 	}
-	t, err := parseTime(parameter, q.Get(parameter))
-	if err != nil {
-		return nil, err
-	}
-	at, ok := find(id, t)
-	if !ok {
-		return nil, reply.NotFound("No snapshots found %s %s", parameter, strings.TrimSpace(q.Get(parameter)))
-	}
-	return map[string]string{"record_time": schemas.Micros(at).String()}, nil
 }
 
 func (s *networkServer) digests(_ *http.Request) (any, error) {

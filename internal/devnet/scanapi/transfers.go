@@ -12,25 +12,26 @@ import (
 
 func (s *stateServer) preapprovalOf(r *http.Request) (any, error) {
 	receiver, now := r.PathValue("party"), s.ledger.RecordTime()
-	found := s.ledger.OfTemplate(model.PreapprovalTemplate, func(c *model.Contract) bool {
+	return s.first(model.PreapprovalTemplate, "transfer_preapproval", receiver, func(c *model.Contract) bool {
 		p := c.Payload.(model.Preapproval)
 		return s.ledger.Names.Name(p.Receiver) == receiver && p.ExpiresAt > now
 	})
+}
+
+// first answers with the first contract of a template that keep selects for a party.
+func (s *stateServer) first(t *model.Template, name, party string, keep func(*model.Contract) bool) (any, error) {
+	found := s.ledger.OfTemplate(t, keep)
 	if len(found) == 0 {
-		return nil, reply.NotFound("No TransferPreapproval found for party: %s", receiver)
+		return nil, reply.NotFound("No %s found for party: %s", t.Entity(), party)
 	}
-	return map[string]any{"transfer_preapproval": placed(s.ledger, found[0])}, nil
+	return map[string]any{name: placed(s.ledger, found[0])}, nil
 }
 
 func (s *stateServer) commandCounterOf(r *http.Request) (any, error) {
 	sender := r.PathValue("party")
-	found := s.ledger.OfTemplate(model.CommandCounterTemplate, func(c *model.Contract) bool {
+	return s.first(model.CommandCounterTemplate, "transfer_command_counter", sender, func(c *model.Contract) bool {
 		return s.ledger.Names.Name(c.Payload.(model.CommandCounter).Sender) == sender
 	})
-	if len(found) == 0 {
-		return nil, reply.NotFound("No TransferCommandCounter found for party: %s", sender)
-	}
-	return map[string]any{"transfer_command_counter": placed(s.ledger, found[0])}, nil
 }
 
 // maxCommands bounds the commands of one sender and nonce in an answer.
