@@ -23,25 +23,3 @@ func TestBackoffGrowsAndIsCapped(t *testing.T) {
 		}
 	}
 }
-
-func TestEstimate(t *testing.T) {
-	for _, test := range []struct {
-		name               string
-		done, total, since int64
-		elapsed            time.Duration
-		want               Progress
-	}{
-		{"just begun", 0, 10, 0, 0, Progress{0, 10, 0, -1}},
-		{"half way", 50, 100, 50, 5 * time.Second, Progress{50, 100, 10, 5}},
-		{"begun at a checkpoint", 90, 100, 5, 5 * time.Second, Progress{90, 100, 1, 10}},
-		{"unknown total", 50, 0, 50, 5 * time.Second, Progress{50, 0, 10, -1}},
-		{"stalled", 50, 100, 0, 5 * time.Second, Progress{50, 100, 0, -1}},
-		{"done", 100, 100, 100, 5 * time.Second, Progress{100, 100, 20, 0}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := estimate(test.done, test.total, test.since, test.elapsed); got != test.want {
-				t.Errorf("estimate(%d, %d, %d, %v) = %+v, want %+v", test.done, test.total, test.since, test.elapsed, got, test.want)
-			}
-		})
-	}
-}

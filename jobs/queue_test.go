@@ -46,7 +46,6 @@ func runSuite(t *testing.T, url string) {
 		{"ConcurrencyIsBounded", concurrencyIsBounded},
 		{"PromptWorkPassesBulkWork", promptWorkPassesBulkWork},
 		{"NotBefore", notBefore},
-		{"ProgressIsShown", progressIsShown},
 		{"FlushedRedisLosesNoWork", flushedRedisLosesNoWork},
 		{"StopLetsTasksFinish", stopLetsTasksFinish},
 		{"StopCutsOffAndQueuesAgain", stopCutsOffAndQueuesAgain},
@@ -292,37 +291,6 @@ func notBefore(t *testing.T, cfg jobs.Config) {
 	if got := <-ran; got.Unix() < at.Unix() {
 		t.Errorf("ran at %v, not to run before %v", got, at)
 	}
-}
-
-func progressIsShown(t *testing.T, cfg jobs.Config) {
-	s := newStore(segment(1))
-	release := make(chan struct{})
-	s.export = func(_ context.Context, _ schemas.SegmentRef, _ int, progress jobs.ProgressFunc) error {
-		progress(1000, 5000) // found done by an earlier run
-		time.Sleep(600 * time.Millisecond)
-		progress(2000, 5000)
-		<-release
-		return nil
-	}
-	q := open(t, cfg, jobs.ExportSegments(s))
-	run(t, q)
-	var p *jobs.Progress
-	eventually(t, "progress of 2000", func() bool {
-		active, err := q.List(t.Context(), jobs.Active, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(active) == 1 {
-			p = active[0].Progress
-		}
-		return p != nil && p.Done == 2000
-	})
-	// 1000 in 0.6 s and more, 3000 left.
-	if p.Total != 5000 || p.Rate <= 500 || p.Rate > 1667 || p.ETA < 1.8 || p.ETA > 6 {
-		t.Errorf("progress %+v", *p)
-	}
-	close(release)
-	eventually(t, "done", func() bool { return empty(t, q) })
 }
 
 func flushedRedisLosesNoWork(t *testing.T, cfg jobs.Config) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -128,15 +129,17 @@ func (q *Queue) process(ctx context.Context, t *asynq.Task) error {
 		return err
 	}
 	defer q.finish(id)
-	progress := q.newProgress(ctx, id)
-	defer progress.clear()
+	// Not with asynq's result writer: that one writes into the record of the task, and if
+	// Redis was flushed meanwhile creates a record that holds nothing else. Such a record
+	// never expires and would keep the task from being queued ever again.
+	var done, total atomic.Int64
+	progress := func(d, t int64) { done.Store(d); total.Store(t) }
 	start := time.Now()
-	if err := guard.Call(func() error { return h.Run(ctx, t.Payload(), progress.report) }); err != nil {
+	if err := guard.Call(func() error { return h.Run(ctx, t.Payload(), progress) }); err != nil {
 		return q.countPassing(id, err)
 	}
 	q.forgetPassing(id)
-	done, total := progress.last()
-	q.cfg.Log.InfoContext(ctx, "task done", "task", id, "kind", t.Type(), "done", done, "total", total, "elapsed", time.Since(start))
+	q.cfg.Log.InfoContext(ctx, "task done", "task", id, "kind", t.Type(), "done", done.Load(), "total", total.Load(), "elapsed", time.Since(start))
 	return nil
 }
 

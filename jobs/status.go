@@ -40,8 +40,6 @@ type Status struct {
 	LastFailed time.Time
 	// NextRun is when the task will run, zero unless delayed or failing.
 	NextRun time.Time
-	// Progress is that of the current run, nil if none was reported.
-	Progress *Progress
 }
 
 // pageSize is how many tasks are read at once.
@@ -57,11 +55,7 @@ func (q *Queue) List(ctx context.Context, state State, limit int) ([]Status, err
 				return nil, fmt.Errorf("jobs: listing %s tasks: %w", state, err)
 			}
 			for _, info := range infos[:min(len(infos), limit-len(found))] {
-				status, err := q.status(ctx, lane, state, info)
-				if err != nil {
-					return nil, fmt.Errorf("jobs: listing %s tasks: %w", state, err)
-				}
-				found = append(found, status)
+				found = append(found, newStatus(lane, state, info))
 			}
 			if len(infos) < pageSize {
 				break
@@ -99,7 +93,7 @@ func (q *Queue) listPage(ctx context.Context, lane Lane, state State, page int) 
 	return infos, err
 }
 
-func (q *Queue) status(ctx context.Context, lane Lane, state State, info *asynq.TaskInfo) (Status, error) {
+func newStatus(lane Lane, state State, info *asynq.TaskInfo) Status {
 	s := Status{
 		ID: info.ID, Kind: info.Type, Lane: lane, State: state,
 		Payload:  info.Payload,
@@ -109,12 +103,7 @@ func (q *Queue) status(ctx context.Context, lane Lane, state State, info *asynq.
 	if state == Delayed || state == Failing {
 		s.NextRun = info.NextProcessAt
 	}
-	if state != Active {
-		return s, nil
-	}
-	var err error
-	s.Progress, err = q.readProgress(ctx, info.ID)
-	return s, err
+	return s
 }
 
 // Counts returns the number of tasks in each state.

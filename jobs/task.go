@@ -46,7 +46,7 @@ type Task struct {
 }
 
 // ProgressFunc tells how far a run is: done of total, in a unit of the handler's choice.
-// A total of 0 means unknown. It may be called as often as is convenient, also
+// What it was told last is logged at the end. A total of 0 means unknown. It may be called as often as is convenient, also
 // concurrently.
 type ProgressFunc func(done, total int64)
 
