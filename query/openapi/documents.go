@@ -1,8 +1,10 @@
 package openapi
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
 )
@@ -13,22 +15,23 @@ type Document struct {
 	YAML []byte
 }
 
-// Scan is the document of the scan interface, in YAML.
-//
-//go:embed scan.yaml
-var Scan []byte
+var (
+	//go:embed scan.yaml
+	scanSource string
+	//go:embed ledger.yaml
+	ledgerSource string
+	//go:embed validator.yaml
+	validatorSource string
+)
 
-// Ledger is the document of the ledger query interface, in YAML.
-//
-//go:embed ledger.yaml
-var Ledger []byte
+// The documents of the interfaces, in YAML as they are served.
+var (
+	Scan      = withSharedResponses(scanSource)
+	Ledger    = withSharedResponses(ledgerSource)
+	Validator = withSharedResponses(validatorSource)
+)
 
-// Validator is the document of the validator interface, in YAML.
-//
-//go:embed validator.yaml
-var Validator []byte
-
-// LedgerAsync is the AsyncAPI document of its websockets, in YAML. Its schemas are in Ledger.
+// LedgerAsync is the AsyncAPI document of the ledger interface's websockets, in YAML. Its schemas are in Ledger.
 //
 //go:embed ledger-async.yaml
 var LedgerAsync []byte
@@ -46,4 +49,37 @@ func Documents(naming query.Naming) ([]Document, error) {
 		}
 	}
 	return list, nil
+}
+
+// withSharedResponses expands a document's lines x-shared-responses. The one at the beginning names
+// the response in components that each status has, and is left out; one of an operation lists the
+// statuses for which it has that response:
+//
+//	x-shared-responses: {400: BadRequest, 500: InternalError}
+//	    x-shared-responses: [400, 500]
+//
+// stands for
+//
+//	'400': {$ref: '#/components/responses/BadRequest'}
+//	'500': {$ref: '#/components/responses/InternalError'}
+func withSharedResponses(source string) []byte {
+	var document bytes.Buffer
+	names := map[string]string{} // by status
+	for line := range strings.Lines(source) {
+		indent, list, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "x-shared-responses: ")
+		switch {
+		case !ok:
+			document.WriteString(line)
+		case indent == "":
+			for entry := range strings.SplitSeq(strings.Trim(list, "{}"), ", ") {
+				status, name, _ := strings.Cut(entry, ": ")
+				names[status] = name
+			}
+		default:
+			for status := range strings.SplitSeq(strings.Trim(list, "[]"), ", ") {
+				fmt.Fprintf(&document, "%s'%s': {$ref: '#/components/responses/%s'}\n", indent, status, names[status])
+			}
+		}
+	}
+	return document.Bytes()
 }

@@ -119,6 +119,20 @@ func TestIndexNamesWhatIsServed(t *testing.T) {
 	}
 }
 
+// What a document says once of many operations is written out in what is served.
+func TestSharedResponsesAreWrittenOut(t *testing.T) {
+	for name, document := range map[string][]byte{"scan": openapi.Scan, "ledger": openapi.Ledger, "validator": openapi.Validator} {
+		for _, wrong := range []string{"x-shared-responses", "'#/components/responses/'"} {
+			if bytes.Contains(document, []byte(wrong)) {
+				t.Errorf("document %s has %s", name, wrong)
+			}
+		}
+		if want := "\n        '500': {$ref: '#/components/responses/InternalError'}\n"; !bytes.Contains(document, []byte(want)) {
+			t.Errorf("document %s lacks %q", name, want)
+		}
+	}
+}
+
 // The JSON form has the members of the YAML one, in its order.
 func TestJSONEqualsYAML(t *testing.T) {
 	text, err := openapi.JSON(openapi.Scan)
