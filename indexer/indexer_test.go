@@ -337,17 +337,14 @@ func TestUnfitBatchesAreRefused(t *testing.T) {
 func TestBoundParametersAreLiteral(t *testing.T) {
 	f := newFixture(t)
 	for _, text := range []string{``, `'`, `\`, `\'`, "tab\tnewline\nreturn\r", "nul\x00", `{x:String}`, `O'Brien\\`, "π\u2028", `['a']`} {
-		var got []string
-		block := store.NewNames()
-		err := f.db.Select(t.Context(), "SELECT toLowCardinality(arrayJoin(arrayConcat([{s:String}], {list:Array(String)}))) AS name",
-			store.Params{"s": store.Text(text), "list": store.Texts([]string{text, "x"})}, block, func() error {
-				for i := range block.Rows() {
-					got = append(got, block.Row(i))
-				}
-				return nil
-			})
-		if want := []string{text, text, "x"}; err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q came back as %q, want %q: %v", text, got, want, err)
+		type bound struct {
+			Text    string `column:"text"`
+			Element string `column:"element"`
+		}
+		got, err := store.SelectAll(t.Context(), f.db, "SELECT {s:String} AS text, arrayJoin({list:Array(String)}) AS element",
+			store.Params{"s": store.Text(text), "list": store.Texts([]string{text, "x"})}, store.NewRecords[bound]())
+		if err != nil || !slices.Equal(got, []bound{{text, text}, {text, "x"}}) {
+			t.Errorf("%q came back as %q, %v", text, got, err)
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (l *LookupRows) loadDictionary(ctx context.Context) error {
 // newDictionary stores a dictionary and takes what is stored then: an attempt that went
 // before may have stored another one under the same number.
 func (l *LookupRows) newDictionary(ctx context.Context) error {
-	block := store.NewLookupDictionaries()
+	block := store.NewStreamRecords[store.LookupDictionary]()
 	block.Append(l.stream, store.LookupDictionary{ID: l.last + 1, Content: l.samples.content()})
 	token := fmt.Sprintf("%s/dictionary/%d", journals.LookupsStream(l.stream), l.last+1)
 	if err := l.db.Insert(ctx, "lookup_dictionaries", token, block); err != nil {

@@ -23,7 +23,7 @@ func KeepFact(ctx context.Context, db *store.DB, stream string, f facts.Fact, pr
 // RecordDisagreement keeps the answers that upstreams gave to one range, for people to
 // look at: nothing of them is history.
 func RecordDisagreement(ctx context.Context, db *store.DB, answers []store.DisagreementRow) error {
-	block := store.NewDisagreements()
+	block := store.NewRecords[store.DisagreementRow]()
 	for _, a := range answers {
 		block.Append(a)
 	}

@@ -401,11 +401,7 @@ func (r *Rewind) dropCopies(ctx context.Context, to schemas.Position) error {
 	if r.isNode() {
 		table, statement = "node_lookup_rows", rewindNodeLookupRows
 	}
-	names, there := store.NewNames(), false
-	err := r.db.Select(ctx, tableExists, store.Params{"name": store.Text(table)}, names, func() error {
-		there = true
-		return nil
-	})
+	_, there, err := store.SelectOne(ctx, r.db, tableExists, store.Params{"name": store.Text(table)}, store.NewRecords[store.Name]())
 	if err != nil || !there {
 		return err
 	}
@@ -419,14 +415,10 @@ func (r *Rewind) lift(ctx context.Context) error {
 
 // stoppedReason is why a stream must not continue, "" if it may.
 func stoppedReason(ctx context.Context, db *store.DB, stream string) (reason string, err error) {
-	block := store.NewNames()
 	params := store.Params{"stream": store.Text(stream), "prefix": store.Text(store.Stopped)}
-	err = db.Select(ctx, stoppedQuery, params, block, func() error {
-		reason = strings.TrimPrefix(block.Row(0), store.Stopped)
-		return nil
-	})
+	stop, _, err := store.SelectOne(ctx, db, stoppedQuery, params, store.NewRecords[store.Name]())
 	if err != nil {
 		return "", fmt.Errorf("asking whether %s may continue: %w", stream, err)
 	}
-	return reason, nil
+	return strings.TrimPrefix(stop.Name, store.Stopped), nil
 }

@@ -151,11 +151,5 @@ func Insert(ctx context.Context, db *store.DB, row store.BatchRow, state store.B
 }
 
 func selectBatches(ctx context.Context, db *store.DB, query string, params store.Params) ([]store.BatchRow, error) {
-	var rows []store.BatchRow
-	block := store.NewBatches()
-	err := db.Select(ctx, query, params, block, func() error {
-		rows = block.AppendTo(rows)
-		return nil
-	})
-	return rows, err
+	return store.SelectAll(ctx, db, query, params, store.NewBatches())
 }

@@ -147,7 +147,7 @@ func (a *Audit) addStoredLog(ctx context.Context, at store.Params, sums *auditSu
 }
 
 func (a *Audit) addStoredStatuses(ctx context.Context, at store.Params, sums *auditSums) error {
-	block := store.NewWalletStatuses()
+	block := store.NewStreamRecords[store.WalletStatus]()
 	err := a.db.Select(ctx, auditWalletStatus, at, block, func() error {
 		for _, s := range block.AppendTo(nil) {
 			sums.found(s.Party, fmt.Appendf(nil, "%+v", s))
@@ -234,15 +234,12 @@ func (a *Audit) addStoredContracts(ctx context.Context, at store.Params, sums *a
 // be on the node.
 func (a *Audit) addLifetimes(ctx context.Context, at store.Params, offset int64, sums *auditSums) error {
 	hosted := make(map[string]bool)
-	names := store.NewNames()
-	err := a.db.Select(ctx, auditWalletParties, at, names, func() error {
-		for i := range names.Rows() {
-			hosted[names.Row(i)] = true
-		}
-		return nil
-	})
+	parties, err := store.SelectAll(ctx, a.db, auditWalletParties, at, store.NewRecords[store.Name]())
 	if err != nil {
 		return fmt.Errorf("reading the parties of wallets: %w", err)
+	}
+	for _, party := range parties {
+		hosted[party.Name] = true
 	}
 	q := nodehistory.ActiveAtQuery{Offset: offset, Templates: slices.Sorted(maps.Keys(templates)), Limit: auditPage}
 	for {

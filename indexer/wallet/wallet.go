@@ -58,7 +58,7 @@ type Wallets struct {
 	// Kept from step to step for their memory.
 	contracts *store.WalletContracts
 	entries   *store.WalletLog
-	statuses  *store.WalletStatuses
+	statuses  *store.StreamRecords[store.WalletStatus]
 	known     map[templateVersion]*templateFields
 }
 
@@ -69,7 +69,7 @@ func New(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Wal
 	return &Wallets{
 		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.WalletStream(stream), poll, log),
 		history: history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
-		contracts: store.NewWalletContracts(), entries: store.NewWalletLog(), statuses: store.NewWalletStatuses(),
+		contracts: store.NewWalletContracts(), entries: store.NewWalletLog(), statuses: store.NewStreamRecords[store.WalletStatus](),
 		known: make(map[templateVersion]*templateFields),
 	}
 }
@@ -208,7 +208,7 @@ func (w *Wallets) addLog(ctx context.Context, updates []schemas.Update, set *con
 			w.entries.Append(w.stream, &result.Entries[j])
 		}
 		for j := range result.Statuses {
-			w.statuses.Append(w.stream, &result.Statuses[j])
+			w.statuses.Append(w.stream, result.Statuses[j])
 		}
 	}
 	return nil

@@ -116,16 +116,12 @@ func (d *database) setMerges(ctx context.Context, to string) error {
 
 // bytes is what the tables take on disk.
 func (d *database) bytes(ctx context.Context) (uint64, error) {
-	var n uint64
-	block := store.NewCount()
-	err := d.db.Select(ctx, "SELECT sum(bytes_on_disk) AS n FROM system.parts WHERE active AND database = currentDatabase()", nil, block, func() error {
-		n = block.Value()
-		return nil
-	})
+	const query = "SELECT sum(bytes_on_disk) AS n FROM system.parts WHERE active AND database = currentDatabase()"
+	size, _, err := store.SelectOne(ctx, d.db, query, nil, store.NewRecords[store.Count]())
 	if err != nil {
 		return 0, fmt.Errorf("measuring the store: %w", err)
 	}
-	return n, nil
+	return size.N, nil
 }
 
 // checkLocal refuses what this machine does not have: files that settings name, an engine, and a

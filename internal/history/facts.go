@@ -16,16 +16,16 @@ var latestFactQuery string
 // LatestFact returns the last row of a key, which may say that the upstream knows nothing
 // any more; schemas.ErrNotFound if there never was one.
 func (s *State) LatestFact(ctx context.Context, key facts.Key) (facts.Fact, error) {
-	rows, err := store.SelectAll(ctx, s.db, latestFactQuery, store.Params{
+	fact, ok, err := store.SelectOne(ctx, s.db, latestFactQuery, store.Params{
 		"stream": store.Text(s.stream), "operation": store.Text(string(key.Operation)), "arguments": store.Text(key.Arguments),
 	}, store.NewFacts())
 	if err != nil {
 		return facts.Fact{}, fmt.Errorf("reading fact %s: %w", key, err)
 	}
-	if len(rows) == 0 {
+	if !ok {
 		return facts.Fact{}, fmt.Errorf("fact %s: %w", key, schemas.ErrNotFound)
 	}
-	return rows[0], nil
+	return fact, nil
 }
 
 // Fact returns the latest fact of a key, schemas.ErrNotFound if nothing is known now.

@@ -53,7 +53,7 @@ func importCounts(ctx context.Context, db *store.DB, stream string, watermark sc
 	if watermark.RecordTime == schemas.MinMicros {
 		query, params["through_id"] = importCountsWithinQuery, store.Text(watermark.UpdateID)
 	}
-	return store.SelectAll(ctx, db, query, params, store.NewImportCounts())
+	return store.SelectAll(ctx, db, query, params, store.NewRecords[store.ImportCount]())
 }
 
 // synchronizerRanges are the record times held at or below the watermark. A batch that
@@ -73,7 +73,7 @@ func synchronizerRanges(ctx context.Context, db *store.DB, stream string, waterm
 			last, err := store.SelectAll(ctx, db, lastUpdateOfSynchronizerQuery, store.Params{
 				"stream": store.Text(stream), "migration": store.Int(s.MigrationID), "synchronizer": store.Text(s.SynchronizerID),
 				"through_time": store.Time(store.Clamp(watermark.RecordTime)), "through_id": store.Text(watermark.UpdateID),
-			}, store.NewSynchronizerRanges())
+			}, store.NewRecords[store.SynchronizerRange]())
 			if err != nil {
 				return nil, err
 			}

@@ -137,34 +137,24 @@ func (s *State) selectState(ctx context.Context, query string, params store.Para
 // members cost on a synchronizer, as far as traffic summaries are held at or below a
 // position.
 func (s *State) TrafficCost(ctx context.Context, through schemas.Position, synchronizerID string, members []string) (int64, error) {
-	var cost uint64
-	block := store.NewCount()
-	err := s.db.Select(ctx, trafficCostQuery, store.Params{
+	cost, _, err := store.SelectOne(ctx, s.db, trafficCostQuery, store.Params{
 		"streams": store.Texts(s.streams), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
 		"synchronizer": store.Text(synchronizerID), "members": store.Texts(members),
-	}, block, func() error {
-		cost = block.Value()
-		return nil
-	})
+	}, store.NewRecords[store.Count]())
 	if err != nil {
 		return 0, fmt.Errorf("adding up the traffic of %v: %w", members, err)
 	}
-	return int64(cost), nil
+	return int64(cost.N), nil
 }
 
 // ActivityRounds returns the first and the last mining round of which app activity is
 // held at or below a position; ok is false when there is none.
 func (s *State) ActivityRounds(ctx context.Context, through schemas.Position) (first, last int64, ok bool, err error) {
-	block := store.NewSpan()
-	err = s.db.Select(ctx, activityRoundsQuery, store.Params{
+	rounds, ok, err := store.SelectOne(ctx, s.db, activityRoundsQuery, store.Params{
 		"streams": store.Texts(s.streams), "migration": store.Int(through.MigrationID), "at": store.Time(store.Clamp(through.RecordTime)),
-	}, block, func() error {
-		first, last = block.Value()
-		ok = true
-		return nil
-	})
+	}, store.NewRecords[store.Span]())
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("reading the rounds with app activity: %w", err)
 	}
-	return first, last, ok, nil
+	return rounds.First, rounds.Last, ok, nil
 }

@@ -77,20 +77,14 @@ func InStore(db *store.DB, stream string) Tables {
 	return Tables{
 		Segments: storeRows[schemas.SegmentRef, store.SegmentRow]{
 			db: db, stream: stream, table: "segments", all: segmentsQuery, some: segmentsByRefQuery,
-			block: func() block[store.SegmentRow] { return store.NewSegments() }, params: segmentParams,
+			block: store.NewRecords[store.SegmentRow], params: segmentParams,
 		},
 		Folders: storeRows[schemas.NetworkRef, store.NetworkFolderRow]{
 			db: db, stream: stream, table: "network_folders", all: networkFoldersQuery, some: networkFoldersByRefQuery,
-			block: func() block[store.NetworkFolderRow] { return store.NewNetworkFolders() }, params: folderParams,
+			block: store.NewRecords[store.NetworkFolderRow], params: folderParams,
 		},
 		Journal: storeJournal{db, stream},
 	}
-}
-
-// block is a set of columns with rows of type T.
-type block[T any] interface {
-	store.Rows[T]
-	Append(row T)
 }
 
 // storeRows are the versions of a stream's units in one table.
@@ -99,7 +93,7 @@ type storeRows[R interface{ Check() error }, T any] struct {
 	stream, table string
 	// all and some are the queries.
 	all, some string
-	block     func() block[T]
+	block     func() *store.Records[T]
 	// params names units in the query some.
 	params func(refs []R) store.Params
 }
@@ -170,7 +164,7 @@ type storeJournal struct {
 // Recent implements Journal.
 func (j storeJournal) Recent(ctx context.Context) ([]store.PublishedRow, error) {
 	params := store.Params{"stream": store.Text(j.stream), "seconds": strconv.Itoa(rateSeconds)}
-	rows, err := store.SelectAll(ctx, j.db, recentlyPublishedQuery, params, new(store.Published))
+	rows, err := store.SelectAll(ctx, j.db, recentlyPublishedQuery, params, store.NewRecords[store.PublishedRow]())
 	if err != nil {
 		return nil, fmt.Errorf("reading what was published recently: %w", err)
 	}
@@ -179,7 +173,7 @@ func (j storeJournal) Recent(ctx context.Context) ([]store.PublishedRow, error) 
 
 // RecordDisagreements implements Journal.
 func (j storeJournal) RecordDisagreements(ctx context.Context, list []store.ExportDisagreementRow) error {
-	b := store.NewExportDisagreements()
+	b := store.NewRecords[store.ExportDisagreementRow]()
 	for _, d := range list {
 		b.Append(d)
 	}
@@ -188,19 +182,19 @@ func (j storeJournal) RecordDisagreements(ctx context.Context, list []store.Expo
 
 // RecordCollection implements Journal.
 func (j storeJournal) RecordCollection(ctx context.Context, c store.CollectionRow) error {
-	b := store.NewCollections()
+	b := store.NewRecords[store.CollectionRow]()
 	b.Append(c)
 	return j.db.Insert(ctx, "collections", "", b)
 }
 
 // LastCollection implements Journal.
 func (j storeJournal) LastCollection(ctx context.Context) (time.Time, error) {
-	rows, err := store.SelectAll(ctx, j.db, lastCollectionQuery, store.Params{"stream": store.Text(j.stream)}, store.NewCollections())
+	last, ok, err := store.SelectOne(ctx, j.db, lastCollectionQuery, store.Params{"stream": store.Text(j.stream)}, store.NewRecords[store.CollectionRow]())
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading when garbage was last collected: %w", err)
 	}
-	if len(rows) == 0 {
+	if !ok {
 		return time.Time{}, nil
 	}
-	return rows[0].EndedAt.Time(), nil
+	return last.EndedAt.Time(), nil
 }

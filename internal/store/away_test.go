@@ -84,15 +84,15 @@ func TestQueriesAfterARefusedBlock(t *testing.T) {
 	const query = "SELECT toLowCardinality({name:String}) AS name FROM numbers({rows:UInt32}) SETTINGS max_block_size = 10"
 	enough := errors.New("enough")
 	for i := range 500 {
-		names := store.NewNames()
+		names := store.NewRecords[store.Name]()
 		err := db.Select(t.Context(), query, store.Params{"name": store.Text("before"), "rows": store.Int(1000)}, names, func() error { return enough })
 		if !errors.Is(err, enough) {
 			t.Fatal(err)
 		}
 		var got []string
 		err = db.Select(t.Context(), query, store.Params{"name": store.Text("after"), "rows": store.Int(1)}, names, func() error {
-			for row := range names.Rows() {
-				got = append(got, names.Row(row))
+			for _, row := range names.AppendTo(nil) {
+				got = append(got, row.Name)
 			}
 			return nil
 		})

@@ -3,8 +3,6 @@ package store
 import (
 	"slices"
 
-	"github.com/ClickHouse/ch-go/proto"
-
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -23,22 +21,31 @@ const (
 
 // BatchRow is one line of the writer's journal.
 type BatchRow struct {
-	Stream         string
-	Sequence       int64
-	State          BatchState
-	After, Through schemas.Position
-	Items, Events  uint64
-	Hash, Writer   string
-	// Counts are nil where they are not known.
-	Counts *RowCounts
+	Stream   string           `column:"stream,low"`
+	Sequence int64            `column:"sequence"`
+	State    BatchState       `column:"state,enum"`
+	After    schemas.Position `column:"after_"`
+	Through  schemas.Position `column:"through_"`
+	Items    uint64           `column:"items"`
+	Events   uint64           `column:"events"`
+	Hash     string           `column:"hash"`
+	Writer   string           `column:"writer"`
 	// Epoch is that of the writer's claim: of two writers the one with the higher epoch
 	// came later.
-	Epoch int64
+	Epoch int64 `column:"epoch"`
+	// Counts are nil where they are not known.
+	Counts *RowCounts
 }
 
 // RowCounts says how many rows a batch has in tables other than events. Those of a stream's own
 // journal have no lifetimes, and those of the journal of lifetimes nothing else.
-type RowCounts struct{ Updates, Imports, Verdicts, Parties, Lifetimes int64 }
+type RowCounts struct {
+	Updates   int64 `column:"update_rows"`
+	Imports   int64 `column:"import_rows"`
+	Verdicts  int64 `column:"verdict_rows"`
+	Parties   int64 `column:"party_rows"`
+	Lifetimes int64 `column:"lifetime_rows"`
+}
 
 // unknown is the count of rows that nobody knows.
 const unknown = -1
@@ -76,86 +83,32 @@ func StandingIntents(rows []BatchRow) []BatchRow {
 
 // Batches are rows of table batches.
 type Batches struct {
-	stream                               *lowCardinality
-	state                                proto.ColEnum
-	sequence                             proto.ColInt64
-	afterMigration, afterTime            proto.ColInt64
-	throughMigration, throughTime        proto.ColInt64
-	afterOffset, throughOffset, epoch    proto.ColInt64
-	afterID, throughID, hash, writerName proto.ColStr
-	items, events                        proto.ColUInt64
-
-	updates, imports, verdicts, parties, lifetimes proto.ColInt64
+	*Records[BatchRow]
+	counts *Records[RowCounts]
 }
 
 // NewBatches returns a block without rows.
-func NewBatches() *Batches { return &Batches{stream: newLowCardinality()} }
+func NewBatches() *Batches { return &Batches{NewRecords[BatchRow](), NewRecords[RowCounts]()} }
 
-func (b *Batches) columns() []column {
-	return []column{
-		{"stream", b.stream}, {"sequence", &b.sequence}, {"state", &b.state},
-		{"after_migration", &b.afterMigration}, {"after_time", &b.afterTime}, {"after_id", &b.afterID}, {"after_offset", &b.afterOffset},
-		{"through_migration", &b.throughMigration}, {"through_time", &b.throughTime}, {"through_id", &b.throughID}, {"through_offset", &b.throughOffset},
-		{"items", &b.items}, {"events", &b.events},
-		{"update_rows", &b.updates}, {"import_rows", &b.imports}, {"verdict_rows", &b.verdicts}, {"party_rows", &b.parties},
-		{"lifetime_rows", &b.lifetimes},
-		{"hash", &b.hash}, {"writer", &b.writerName}, {"epoch", &b.epoch},
-	}
-}
-
-// Rows returns the number of rows.
-func (b *Batches) Rows() int { return b.sequence.Rows() }
+func (b *Batches) columns() []column { return append(b.Records.columns(), b.counts.columns()...) }
 
 // Append adds r.
 func (b *Batches) Append(r BatchRow) {
-	b.stream.Append(r.Stream)
-	b.sequence.Append(r.Sequence)
-	b.state.Append(string(r.State))
-	b.afterMigration.Append(r.After.MigrationID)
-	b.afterTime.Append(int64(r.After.RecordTime))
-	b.afterID.Append(r.After.UpdateID)
-	b.afterOffset.Append(r.After.Offset)
-	b.throughMigration.Append(r.Through.MigrationID)
-	b.throughTime.Append(int64(r.Through.RecordTime))
-	b.throughID.Append(r.Through.UpdateID)
-	b.throughOffset.Append(r.Through.Offset)
-	b.items.Append(r.Items)
-	b.events.Append(r.Events)
-	c := r.Counts
-	if c == nil {
-		c = &RowCounts{unknown, unknown, unknown, unknown, unknown}
+	b.Records.Append(r)
+	if r.Counts == nil {
+		r.Counts = &RowCounts{unknown, unknown, unknown, unknown, unknown}
 	}
-	b.updates.Append(c.Updates)
-	b.imports.Append(c.Imports)
-	b.verdicts.Append(c.Verdicts)
-	b.parties.Append(c.Parties)
-	b.lifetimes.Append(c.Lifetimes)
-	b.hash.Append(r.Hash)
-	b.writerName.Append(r.Writer)
-	b.epoch.Append(r.Epoch)
+	b.counts.Append(*r.Counts)
 }
 
 // AppendTo appends the block's rows to list.
 func (b *Batches) AppendTo(list []BatchRow) []BatchRow {
-	for i := range b.Rows() {
-		list = append(list, BatchRow{
-			Stream: b.stream.Row(i), Sequence: b.sequence.Row(i), State: BatchState(b.state.Row(i)),
-			After:   position(b.afterMigration.Row(i), b.afterTime.Row(i), b.afterID.Row(i), b.afterOffset.Row(i)),
-			Through: position(b.throughMigration.Row(i), b.throughTime.Row(i), b.throughID.Row(i), b.throughOffset.Row(i)),
-			Items:   b.items.Row(i), Events: b.events.Row(i), Hash: b.hash.Row(i), Writer: b.writerName.Row(i), Epoch: b.epoch.Row(i),
-			Counts: b.counts(i),
-		})
+	first := len(list)
+	list = b.Records.AppendTo(list)
+	for i, counts := range b.counts.AppendTo(nil) {
+		if counts.Updates != unknown {
+			list[first+i].Counts = &counts
+		}
 	}
 	return list
-}
-
-func (b *Batches) counts(i int) *RowCounts {
-	if b.updates.Row(i) == unknown {
-		return nil
-	}
-	return &RowCounts{b.updates.Row(i), b.imports.Row(i), b.verdicts.Row(i), b.parties.Row(i), b.lifetimes.Row(i)}
-}
-
-func position(migration, micros int64, id string, offset int64) schemas.Position {
-	return schemas.Position{MigrationID: migration, RecordTime: schemas.Micros(micros), UpdateID: id, Offset: offset}
 }

@@ -311,3 +311,13 @@ func SelectAll[T any](ctx context.Context, db *DB, query string, params Params, 
 	})
 	return list, err
 }
+
+// SelectOne runs a query like DB.Select and returns the first row of its result; ok is false if
+// there is none.
+func SelectOne[T any](ctx context.Context, db *DB, query string, params Params, b Rows[T]) (row T, ok bool, err error) {
+	rows, err := SelectAll(ctx, db, query, params, b)
+	if err != nil || len(rows) == 0 {
+		return row, false, err
+	}
+	return rows[0], true, nil
+}

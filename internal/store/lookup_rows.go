@@ -36,44 +36,10 @@ func (b *LookupRows) Each(so func(key uint64, body []byte)) {
 	}
 }
 
-// LookupDictionary is one of those that bodies refer to.
+// LookupDictionary is one of those that bodies refer to: a row of table lookup_dictionaries.
 type LookupDictionary struct {
-	ID      uint32
-	Content []byte
-}
-
-// LookupDictionaries are rows of table lookup_dictionaries, all of one stream.
-type LookupDictionaries struct {
-	stream  *lowCardinality
-	id      proto.ColUInt32
-	content proto.ColStr
-}
-
-// NewLookupDictionaries returns a block without rows.
-func NewLookupDictionaries() *LookupDictionaries {
-	return &LookupDictionaries{stream: newLowCardinality()}
-}
-
-func (b *LookupDictionaries) columns() []column {
-	return []column{{"stream", b.stream}, {"id", &b.id}, {"content", &b.content}}
-}
-
-// Rows returns the number of rows.
-func (b *LookupDictionaries) Rows() int { return b.id.Rows() }
-
-// Append adds a row.
-func (b *LookupDictionaries) Append(stream string, d LookupDictionary) {
-	b.stream.Append(stream)
-	b.id.Append(d.ID)
-	b.content.AppendBytes(d.Content)
-}
-
-// AppendTo appends the block's rows to list.
-func (b *LookupDictionaries) AppendTo(list []LookupDictionary) []LookupDictionary {
-	for i := range b.Rows() {
-		list = append(list, LookupDictionary{b.id.Row(i), []byte(b.content.Row(i))})
-	}
-	return list
+	ID      uint32 `column:"id"`
+	Content []byte `column:"content"`
 }
 
 // Numbers is the parameter value of an Array(UInt64).

@@ -147,21 +147,8 @@ func (b *WalletLog) AppendTo(list []WalletEntry) []WalletEntry {
 	return list
 }
 
-// WalletPlaces are result rows: node_offset, entry.
-type WalletPlaces struct {
-	offset proto.ColInt64
-	entry  proto.ColInt32
+// WalletPlace is where an entry stands in the log of a party.
+type WalletPlace struct {
+	Offset int64 `column:"node_offset"`
+	Entry  int32 `column:"entry"`
 }
-
-// NewWalletPlaces returns a block without rows.
-func NewWalletPlaces() *WalletPlaces { return new(WalletPlaces) }
-
-func (b *WalletPlaces) columns() []column {
-	return []column{{"node_offset", &b.offset}, {"entry", &b.entry}}
-}
-
-// Rows returns the number of rows.
-func (b *WalletPlaces) Rows() int { return b.offset.Rows() }
-
-// First returns the first row, of which there must be one.
-func (b *WalletPlaces) First() (offset int64, entry int32) { return b.offset.Row(0), b.entry.Row(0) }

@@ -44,7 +44,7 @@ func (m *memory) insert(t testing.TB, db *store.DB, end int64) {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	contracts, entries, statuses := store.NewWalletContracts(), store.NewWalletLog(), store.NewWalletStatuses()
+	contracts, entries, statuses := store.NewWalletContracts(), store.NewWalletLog(), store.NewStreamRecords[store.WalletStatus]()
 	for i := range m.contracts {
 		row := m.contracts[i]
 		row.Offset = int64(i + 1)
@@ -62,7 +62,7 @@ func (m *memory) insert(t testing.TB, db *store.DB, end int64) {
 	for key, s := range m.statuses {
 		part := strings.SplitN(key, " ", 3)
 		s.Kind, s.Party, s.Sender, s.TrackingID, s.Offset = part[0], part[1], part[1], part[2], 1
-		statuses.Append(fixtureStream, &s)
+		statuses.Append(fixtureStream, s)
 	}
 	for table, block := range map[string]store.Block{"wallet_contracts": contracts, "wallet_log": entries, "wallet_status": statuses} {
 		if err := db.Insert(t.Context(), table, "fixture/"+table, block); err != nil {

@@ -28,7 +28,7 @@ var lookupRowCountQuery string
 
 // Dictionaries returns those that the copies of a stream's items refer to, ascending.
 func Dictionaries(ctx context.Context, db *store.DB, stream string) (list []store.LookupDictionary, err error) {
-	list, err = store.SelectAll(ctx, db, lookupDictionariesQuery, store.Params{"stream": store.Text(stream)}, store.NewLookupDictionaries())
+	list, err = store.SelectAll(ctx, db, lookupDictionariesQuery, store.Params{"stream": store.Text(stream)}, store.NewStreamRecords[store.LookupDictionary]())
 	if err != nil {
 		return nil, fmt.Errorf("reading the lookup dictionaries of %s: %w", stream, err)
 	}
@@ -187,13 +187,9 @@ func (c Copy) compare(ctx context.Context, it *schemas.Item) (State, error) {
 
 // Rows counts the copies; ok is true.
 func (c *Items) Rows(ctx context.Context) (n uint64, ok bool, err error) {
-	block := store.NewCount()
-	err = c.db.Select(ctx, lookupRowCountQuery, nil, block, func() error {
-		n = block.Value()
-		return nil
-	})
+	count, _, err := store.SelectOne(ctx, c.db, lookupRowCountQuery, nil, store.NewRecords[store.Count]())
 	if err != nil {
 		return 0, false, fmt.Errorf("counting copies by update id: %w", err)
 	}
-	return n, true, nil
+	return count.N, true, nil
 }

@@ -47,27 +47,22 @@ func StandingIntents(rows []Row) []Row { return store.StandingIntents(rows) }
 // Watermark returns the position up to which a stream is complete and final, schemas.Start if
 // it has no commit.
 func Watermark(ctx context.Context, db *store.DB, stream string) (schemas.Position, error) {
-	last, err := store.SelectAll(ctx, db, watermarkQuery, store.Params{"stream": store.Text(stream)}, store.NewBatches())
+	last, ok, err := store.SelectOne(ctx, db, watermarkQuery, store.Params{"stream": store.Text(stream)}, store.NewBatches())
 	switch {
 	case err != nil:
 		return schemas.Start, fmt.Errorf("reading the watermark of %s: %w", stream, err)
-	case len(last) == 0:
+	case !ok:
 		return schemas.Start, nil
 	}
-	return last[len(last)-1].Through, nil
+	return last.Through, nil
 }
 
 // Backfilled reports whether a stream has reached its upstream's end once.
 func Backfilled(ctx context.Context, db *store.DB, stream string) (bool, error) {
-	reached := false
-	block := store.NewCount()
 	params := store.Params{"stream": store.Text(stream), "name": store.Text(store.Backfilled)}
-	err := db.Select(ctx, milestonesQuery, params, block, func() error {
-		reached = block.Value() > 0
-		return nil
-	})
+	reached, _, err := store.SelectOne(ctx, db, milestonesQuery, params, store.NewRecords[store.Count]())
 	if err != nil {
 		return false, fmt.Errorf("reading the milestones of %s: %w", stream, err)
 	}
-	return reached, nil
+	return reached.N > 0, nil
 }

@@ -59,16 +59,16 @@ func (e *ends) LedgerBegin(ctx context.Context) (int64, error) {
 	if err != nil || end == 0 {
 		return 0, err
 	}
-	begin, err := store.SelectAll(ctx, e.db, beginQuery, store.Params{"stream": store.Text(e.stream)}, store.NewOffsets())
+	begin, ok, err := store.SelectOne(ctx, e.db, beginQuery, store.Params{"stream": store.Text(e.stream)}, store.NewOffsets())
 	if err != nil {
 		return 0, fmt.Errorf("reading where %s begins: %w", e.stream, err)
 	}
-	if len(begin) == 0 {
+	if !ok {
 		e.begunAfter.Store(-1)
 		return 0, nil
 	}
-	e.begunAfter.Store(begin[0])
-	return begin[0], nil
+	e.begunAfter.Store(begin)
+	return begin, nil
 }
 
 // LedgerActiveEnd returns the offset up to which the lifetimes of contracts are known, 0

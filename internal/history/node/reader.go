@@ -84,7 +84,7 @@ func (r *Reader) SynchronizerTimes(ctx context.Context, offset int64) (times []S
 		}
 		last, err := store.SelectAll(ctx, r.db, synchronizerTimeQuery, store.Params{
 			"stream": store.Text(r.stream), "synchronizer": store.Text(s.SynchronizerID), "through": store.Int(offset),
-		}, store.NewSynchronizerRanges())
+		}, store.NewRecords[store.SynchronizerRange]())
 		if err != nil {
 			return nil, fmt.Errorf("reading the record time of %s at offset %d: %w", s.SynchronizerID, offset, err)
 		}

@@ -69,7 +69,7 @@ func (t *templates) learn(ctx context.Context, through int64) error {
 	}
 	read := func(query string, params store.Params) ([]store.LedgerTemplate, error) {
 		params["stream"] = store.Text(t.stream)
-		return store.SelectAll(ctx, t.db, query, params, store.NewLedgerTemplates())
+		return store.SelectAll(ctx, t.db, query, params, store.NewRecords[store.LedgerTemplate]())
 	}
 	var began []store.LedgerTemplate
 	if t.through == 0 {

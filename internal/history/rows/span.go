@@ -114,5 +114,5 @@ func (s Span) Params(limit int64) store.Params {
 // SynchronizerRanges returns the record times that a stream has of each synchronizer in each
 // migration, also those above the watermark.
 func SynchronizerRanges(ctx context.Context, db *store.DB, stream string) ([]store.SynchronizerRange, error) {
-	return store.SelectAll(ctx, db, synchronizerRangesQuery, store.Params{"stream": store.Text(stream)}, store.NewSynchronizerRanges())
+	return store.SelectAll(ctx, db, synchronizerRangesQuery, store.Params{"stream": store.Text(stream)}, store.NewRecords[store.SynchronizerRange]())
 }

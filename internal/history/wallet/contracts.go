@@ -50,11 +50,11 @@ func (r *Reader) Contracts(ctx context.Context, q Query) ([]Contract, error) {
 	if q.After.ContractID != "" {
 		after = q.After.CreatedAt
 	}
-	contracts, err := r.selectActive(ctx, contractsQuery, store.Params{
+	contracts, err := store.SelectAll(ctx, r.db, contractsQuery, store.Params{
 		"stream": store.Text(r.stream), "at": store.Int(at), "parties": store.Texts(q.Parties), "templates": store.Texts(q.Templates),
 		"key": store.Text(q.Key), "after_created": store.Time(store.Clamp(after)), "after_id": store.Text(q.After.ContractID),
 		"limit": store.Int(int64(q.Limit)),
-	})
+	}, store.NewActiveWalletContracts())
 	if err != nil {
 		return nil, fmt.Errorf("reading contracts of %d templates of %d parties: %w", len(q.Templates), len(q.Parties), err)
 	}
@@ -68,22 +68,14 @@ func (r *Reader) Contract(ctx context.Context, contractID string, parties ...str
 	if err != nil {
 		return Contract{}, err
 	}
-	contracts, err := r.selectContracts(ctx, contractByIDQuery, store.Params{
+	contract, ok, err := store.SelectOne(ctx, r.db, contractByIDQuery, store.Params{
 		"stream": store.Text(r.stream), "at": store.Int(at), "parties": store.Texts(parties), "contract": store.Text(contractID),
-	})
+	}, store.NewWalletContracts())
 	switch {
 	case err != nil:
 		return Contract{}, fmt.Errorf("reading contract %.80q: %w", contractID, err)
-	case len(contracts) == 0:
+	case !ok:
 		return Contract{}, fmt.Errorf("contract %.80q of the wallet: %w", contractID, schemas.ErrNotFound)
 	}
-	return contracts[0], nil
-}
-
-func (r *Reader) selectActive(ctx context.Context, query string, params store.Params) (list []Contract, err error) {
-	return store.SelectAll(ctx, r.db, query, params, store.NewActiveWalletContracts())
-}
-
-func (r *Reader) selectContracts(ctx context.Context, query string, params store.Params) (list []Contract, err error) {
-	return store.SelectAll(ctx, r.db, query, params, store.NewWalletContracts())
+	return contract, nil
 }

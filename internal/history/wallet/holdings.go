@@ -38,7 +38,7 @@ func (r *Reader) Holdings(ctx context.Context, party string) (h Holdings, err er
 	if err != nil || at == 0 {
 		return h, err
 	}
-	contracts, err := r.selectActive(ctx, holdingsQuery, r.holdingParams(party, at))
+	contracts, err := store.SelectAll(ctx, r.db, holdingsQuery, r.holdingParams(party, at), store.NewActiveWalletContracts())
 	if err != nil {
 		return h, fmt.Errorf("reading the holdings of %s: %w", party, err)
 	}

@@ -22,7 +22,7 @@ func (r *Reader) LargestCoins(ctx context.Context, party string, limit int) ([]C
 	params := store.Params{
 		"stream": store.Text(r.stream), "at": store.Int(at), "party": store.Text(party), "coin": store.Text(template.Coin), "limit": store.Int(int64(limit)),
 	}
-	coins, err := r.selectContracts(ctx, largestQuery, params)
+	coins, err := store.SelectAll(ctx, r.db, largestQuery, params, store.NewWalletContracts())
 	if err != nil {
 		return nil, fmt.Errorf("reading the largest coins of %s: %w", party, err)
 	}

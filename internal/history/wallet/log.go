@@ -57,20 +57,14 @@ func (r *Reader) Log(ctx context.Context, party, beforeEventID string, limit int
 
 // logPlace returns where the entry with an event id stands in the log of a party.
 func (r *Reader) logPlace(ctx context.Context, party, eventID string, at int64) (offset int64, entry int32, err error) {
-	found := false
-	block := store.NewWalletPlaces()
-	err = r.db.Select(ctx, logPlaceQuery, store.Params{
+	place, ok, err := store.SelectOne(ctx, r.db, logPlaceQuery, store.Params{
 		"stream": store.Text(r.stream), "party": store.Text(party), "event": store.Text(eventID), "at": store.Int(at),
-	}, block, func() error {
-		offset, entry = block.First()
-		found = true
-		return nil
-	})
+	}, store.NewRecords[store.WalletPlace]())
 	switch {
 	case err != nil:
 		return 0, 0, fmt.Errorf("looking for event %.100q in the transaction log of %s: %w", eventID, party, err)
-	case !found:
+	case !ok:
 		return 0, 0, fmt.Errorf("event %.100q in the transaction log of %s: %w", eventID, party, schemas.ErrNotFound)
 	}
-	return offset, entry, nil
+	return place.Offset, place.Entry, nil
 }

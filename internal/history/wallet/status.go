@@ -40,15 +40,10 @@ func (r *Reader) status(ctx context.Context, kind, party, trackingID string) (st
 	if err != nil {
 		return status, err
 	}
-	found := false
-	block := store.NewWalletStatuses()
-	err = r.db.Select(ctx, statusQuery, store.Params{
+	status, found, err := store.SelectOne(ctx, r.db, statusQuery, store.Params{
 		"stream": store.Text(r.stream), "party": store.Text(party), "kind": store.Text(kind), "tracking": store.Text(trackingID),
 		"at": store.Int(at),
-	}, block, func() error {
-		status, found = block.AppendTo(nil)[0], true
-		return nil
-	})
+	}, store.NewStreamRecords[store.WalletStatus]())
 	switch {
 	case err != nil:
 		return status, fmt.Errorf("reading what became of %s %.100q of %s: %w", kind, trackingID, party, err)

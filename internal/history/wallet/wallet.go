@@ -120,13 +120,9 @@ func (r *Reader) known(age time.Duration) (end int64, ok bool) {
 
 // readEnd reads no more columns than it must.
 func (r *Reader) readEnd(ctx context.Context) (end int64, err error) {
-	block := store.NewOffsets()
-	err = r.db.Select(ctx, endQuery, store.Params{
+	end, _, err = store.SelectOne(ctx, r.db, endQuery, store.Params{
 		"stream": store.Text(journal.WalletStream(r.stream)), "imported": store.Time(schemas.MinMicros),
-	}, block, func() error {
-		end = block.AppendTo(nil)[0]
-		return nil
-	})
+	}, store.NewOffsets())
 	if err != nil {
 		return 0, fmt.Errorf("reading how far wallets of %s are: %w", r.stream, err)
 	}
