@@ -19,35 +19,21 @@ type formats struct {
 }
 
 // updateFormat reads an UpdateFormat.
-func (p *formats) updateFormat(r *reader, name string) *UpdateFormat {
-	f := &UpdateFormat{}
-	r.object(name, func(key string) {
-		switch at := name + "." + key; key {
-		case "includeTransactions":
-			p.transactionFormat(r, at, f)
-		case "includeReassignments":
-			f.reassignments = p.eventFormat(r, at)
-		case "includeTopologyEvents":
-			f.topology = topologyEvents(r, at)
-		default:
-			r.skip()
-		}
-	})
-	return f
+func (p *formats) updateFormat(to **UpdateFormat) memberReader {
+	return func(r *reader, at string) {
+		f := &UpdateFormat{}
+		*to = f
+		r.object(at, members{
+			"includeTransactions":   func(r *reader, at string) { p.transactionFormat(r, at, f) },
+			"includeReassignments":  p.eventFormat(&f.reassignments),
+			"includeTopologyEvents": func(r *reader, at string) { f.topology = topologyEvents(r, at) },
+		})
+	}
 }
 
 func (p *formats) transactionFormat(r *reader, name string, f *UpdateFormat) {
 	shape := ""
-	r.object(name, func(key string) {
-		switch at := name + "." + key; key {
-		case "eventFormat":
-			f.transactions = p.eventFormat(r, at)
-		case "transactionShape":
-			shape = r.text(at)
-		default:
-			r.skip()
-		}
-	})
+	r.object(name, members{"eventFormat": p.eventFormat(&f.transactions), "transactionShape": text(&shape)})
 	switch {
 	case r.err != nil:
 	case f.transactions == nil:
@@ -62,70 +48,48 @@ func (p *formats) transactionFormat(r *reader, name string, f *UpdateFormat) {
 }
 
 func topologyEvents(r *reader, name string) (f *topologyFormat) {
-	r.object(name, func(key string) {
-		if key != "includeParticipantAuthorizationEvents" {
-			r.skip()
-			return
-		}
+	r.object(name, members{"includeParticipantAuthorizationEvents": func(r *reader, at string) {
 		f = &topologyFormat{parties: map[string]bool{}}
-		at := name + "." + key
-		r.object(at, func(key string) {
-			if key != "parties" {
-				r.skip()
-				return
-			}
-			r.list(at+".parties", func() {
-				party := r.text("each of " + at + ".parties")
-				if err := checkParty(party); err != nil {
-					r.fail(err)
-				}
-				f.parties[party] = true
-			})
-		})
+		r.object(at, members{"parties": f.readParties})
 		if len(f.parties) > maxParties {
 			r.fail(invalid("%s.parties names more than %d parties", at, maxParties))
 		}
-	})
+	}})
 	return f
+}
+
+func (f *topologyFormat) readParties(r *reader, at string) {
+	r.list(at, func() {
+		party := r.text("each of " + at)
+		if err := checkParty(party); err != nil {
+			r.fail(err)
+		}
+		f.parties[party] = true
+	})
 }
 
 // eventFormat reads an EventFormat.
-func (p *formats) eventFormat(r *reader, name string) *EventFormat {
-	f := &EventFormat{}
-	r.object(name, func(key string) {
-		if key == "verbose" {
-			f.Verbose = r.bool(name + ".verbose")
-			return
-		}
-		p.partyFilters(r, name, key, f)
-	})
-	return p.checked(r, name, f)
+func (p *formats) eventFormat(to **EventFormat) memberReader {
+	return func(r *reader, at string) {
+		f := &EventFormat{}
+		*to = f
+		p.partyFilters(r, at, f, members{"verbose": flag(&f.Verbose)})
+	}
 }
 
 // transactionFilter reads a TransactionFilter, an EventFormat without verbose.
-func (p *formats) transactionFilter(r *reader, name string) *EventFormat {
-	f := &EventFormat{}
-	r.object(name, func(key string) { p.partyFilters(r, name, key, f) })
-	return p.checked(r, name, f)
-}
-
-func (p *formats) checked(r *reader, name string, f *EventFormat) *EventFormat {
-	switch {
-	case r.err != nil:
-	case f.anyParty == nil && len(f.byParty) == 0:
-		r.fail(invalid("%s: filtersByParty and filtersForAnyParty cannot be empty simultaneously", name))
-	case len(f.byParty) > maxParties:
-		r.fail(invalid("%s.filtersByParty names more than %d parties", name, maxParties))
+func (p *formats) transactionFilter(to **EventFormat) memberReader {
+	return func(r *reader, at string) {
+		f := &EventFormat{}
+		*to = f
+		p.partyFilters(r, at, f, members{})
 	}
-	return f
 }
 
-// partyFilters reads the two members that have filters.
-func (p *formats) partyFilters(r *reader, name, key string, f *EventFormat) {
-	switch at := name + "." + key; key {
-	case "filtersForAnyParty":
-		f.anyParty = p.filters(r, at, f)
-	case "filtersByParty":
+// partyFilters reads the two members that have filters, and others.
+func (p *formats) partyFilters(r *reader, name string, f *EventFormat, m members) {
+	m["filtersForAnyParty"] = func(r *reader, at string) { f.anyParty = p.filters(r, at, f) }
+	m["filtersByParty"] = func(r *reader, at string) {
 		f.byParty = map[string]*filters{}
 		r.eachMember(at, func(party string) {
 			if err := checkParty(party); err != nil {
@@ -134,8 +98,14 @@ func (p *formats) partyFilters(r *reader, name, key string, f *EventFormat) {
 			}
 			f.byParty[party] = p.filters(r, at, f)
 		})
-	default:
-		r.skip()
+	}
+	r.object(name, m)
+	switch {
+	case r.err != nil:
+	case f.anyParty == nil && len(f.byParty) == 0:
+		r.fail(invalid("%s: filtersByParty and filtersForAnyParty cannot be empty simultaneously", name))
+	case len(f.byParty) > maxParties:
+		r.fail(invalid("%s.filtersByParty names more than %d parties", name, maxParties))
 	}
 }
 
@@ -176,26 +146,16 @@ func (f *EventFormat) own(shared *filters) *filters {
 func (p *formats) buildFilters(r *reader, name string) *filters {
 	f := &filters{}
 	entries := 0
-	r.object(name, func(key string) {
-		if key != "cumulative" {
-			r.skip()
-			return
-		}
-		at := name + ".cumulative"
+	entry := members{"identifierFilter": func(r *reader, at string) { p.identifierFilter(r, at, f) }}
+	r.object(name, members{"cumulative": func(r *reader, at string) {
 		r.list(at, func() {
 			if entries++; entries > maxEntries {
 				r.fail(invalid("%s has more than %d entries", at, maxEntries))
 				return
 			}
-			r.object("each of "+at, func(key string) {
-				if key != "identifierFilter" {
-					r.skip()
-					return
-				}
-				p.identifierFilter(r, at+".identifierFilter", f)
-			})
+			r.objectAt("each of "+at, at+".", entry)
 		})
-	})
+	}})
 	if !f.wildcard && len(f.templates)+len(f.interfaces) == 0 {
 		f.wildcard = true
 	}
@@ -214,7 +174,7 @@ func (p *formats) identifierFilter(r *reader, name string, f *filters) {
 		at := name + "." + kind
 		switch kind {
 		case "Empty":
-			r.object(at, func(string) { r.skip() })
+			r.object(at, nil)
 		case "WildcardFilter":
 			w := p.identifierValue(r, at)
 			f.wildcard, f.wildcardBlob = true, f.wildcardBlob || w.blob
@@ -292,26 +252,12 @@ type identifierMembers struct {
 
 // identifierValue reads {"value": {...}}.
 func (p *formats) identifierValue(r *reader, name string) (v identifierMembers) {
-	r.object(name, func(key string) {
-		if key != "value" {
-			r.skip()
-			return
-		}
-		r.object(name+".value", func(key string) {
-			switch at := name + ".value." + key; key {
-			case "templateId":
-				v.template = r.text(at)
-			case "interfaceId":
-				v.iface = r.text(at)
-			case "includeCreatedEventBlob":
-				v.blob = r.bool(at)
-			case "includeInterfaceView":
-				v.view = r.bool(at)
-			default:
-				r.skip()
-			}
+	r.object(name, members{"value": func(r *reader, at string) {
+		r.object(at, members{
+			"templateId": text(&v.template), "interfaceId": text(&v.iface),
+			"includeCreatedEventBlob": flag(&v.blob), "includeInterfaceView": flag(&v.view),
 		})
-	})
+	}})
 	return v
 }
 

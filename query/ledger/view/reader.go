@@ -16,14 +16,20 @@ type reader struct {
 	err error
 }
 
+// members are how the members of an object are read, by key. Others are passed over.
+type members map[string]memberReader
+
+// memberReader reads a member; at is where it is, such as "updateFormat.includeTransactions".
+type memberReader func(r *reader, at string)
+
 // read reads a body, which must be an object.
-func read(body []byte, member func(r *reader, key string)) error {
+func read(body []byte, m members) error {
 	canonical, err := jsonscan.AppendCanonical(make([]byte, 0, len(body)), body)
 	if err != nil {
 		return undecodable("%v", err)
 	}
 	r := &reader{c: jsonscan.NewCursor(canonical)}
-	r.object("the request", func(key string) { member(r, key) })
+	r.objectAt("the request", "", m)
 	return r.err
 }
 
@@ -45,11 +51,18 @@ func (r *reader) fail(err error) {
 	r.c.Fail()
 }
 
-// object calls member for each member that is not null.
-func (r *reader) object(name string, member func(key string)) {
+// object reads an object. A member that is null is as one that is absent.
+func (r *reader) object(name string, m members) { r.objectAt(name, name+".", m) }
+
+// objectAt is object for members whose places begin with a prefix.
+func (r *reader) objectAt(name, prefix string, m members) {
 	r.eachMember(name, func(key string) {
-		if !r.c.Null() {
-			member(key)
+		switch read := m[key]; {
+		case r.c.Null():
+		case read == nil:
+			r.c.Raw()
+		default:
+			read(r, prefix+key)
 		}
 	})
 }
@@ -70,20 +83,34 @@ func (r *reader) list(name string, element func()) {
 	r.expect(name, "a list")
 }
 
-func (r *reader) int64(name string) int64 { return r.integer(name, 64) }
+// number reads an int64.
+func number(to *int64) memberReader {
+	return func(r *reader, at string) { *to = r.integer(at, 64) }
+}
 
-func (r *reader) optionalInt64(name string) *int64 {
-	n := r.int64(name)
-	return &n
+// optional reads an int64; to stays nil without it.
+func optional(to **int64) memberReader {
+	return func(r *reader, at string) {
+		n := r.integer(at, 64)
+		*to = &n
+	}
 }
 
 // pageSize reads an int32 that is not negative.
-func (r *reader) pageSize(name string) int64 {
-	n := r.integer(name, 32)
-	if n < 0 {
-		r.fail(invalid("%s %d is negative", name, n))
+func pageSize(to *int64) memberReader {
+	return func(r *reader, at string) {
+		if *to = r.integer(at, 32); *to < 0 {
+			r.fail(invalid("%s %d is negative", at, *to))
+		}
 	}
-	return n
+}
+
+func flag(to *bool) memberReader {
+	return func(r *reader, at string) { *to = r.bool(at) }
+}
+
+func text(to *string) memberReader {
+	return func(r *reader, at string) { *to = r.text(at) }
 }
 
 func (r *reader) integer(name string, bits int) int64 {
@@ -106,6 +133,3 @@ func (r *reader) text(name string) string {
 	r.expect(name, "a text")
 	return s
 }
-
-// skip passes over a value of any kind.
-func (r *reader) skip() { r.c.Raw() }

@@ -62,21 +62,10 @@ type ContractEvents struct {
 // known. Errors are *Invalid or *Undecodable; whether offsets are within the stream is left
 // to the caller.
 func ParseUpdates(body []byte, known *Known, legacy bool) (*Updates, error) {
-	q, p := &Updates{}, newFormats(known)
-	old := legacyMembers{}
-	err := read(body, func(r *reader, key string) {
-		switch key {
-		case "beginExclusive":
-			q.Begin = r.int64(key)
-		case "endInclusive":
-			q.End = r.optionalInt64(key)
-		case "descendingOrder":
-			q.Descending = r.bool(key)
-		case "updateFormat":
-			q.Format = p.updateFormat(r, key)
-		default:
-			old.member(r, key, p)
-		}
+	q, p, old := &Updates{}, newFormats(known), legacyMembers{}
+	err := read(body, members{
+		"beginExclusive": number(&q.Begin), "endInclusive": optional(&q.End), "descendingOrder": flag(&q.Descending),
+		"updateFormat": p.updateFormat(&q.Format), "filter": p.transactionFilter(&old.filter), "verbose": old.readVerbose,
 	})
 	if err != nil {
 		return nil, err
@@ -96,23 +85,9 @@ func ParseUpdates(body []byte, known *Known, legacy bool) (*Updates, error) {
 // ParseUpdatesPage decodes and checks a GetUpdatesPageRequest, with errors as ParseUpdates.
 func ParseUpdatesPage(body []byte, known *Known) (*UpdatesPage, error) {
 	q, p := &UpdatesPage{}, newFormats(known)
-	err := read(body, func(r *reader, key string) {
-		switch key {
-		case "beginOffsetExclusive":
-			q.Begin = r.int64(key)
-		case "endOffsetInclusive":
-			q.End = r.optionalInt64(key)
-		case "descendingOrder":
-			q.Descending = r.bool(key)
-		case "maxPageSize":
-			q.MaxPageSize = r.pageSize(key)
-		case "pageToken":
-			q.Token = r.text(key)
-		case "updateFormat":
-			q.Format = p.updateFormat(r, key)
-		default:
-			r.skip()
-		}
+	err := read(body, members{
+		"beginOffsetExclusive": number(&q.Begin), "endOffsetInclusive": optional(&q.End), "descendingOrder": flag(&q.Descending),
+		"maxPageSize": pageSize(&q.MaxPageSize), "pageToken": text(&q.Token), "updateFormat": p.updateFormat(&q.Format),
 	})
 	switch {
 	case err != nil:
@@ -120,91 +95,61 @@ func ParseUpdatesPage(body []byte, known *Known) (*UpdatesPage, error) {
 	case q.Format == nil:
 		return nil, missing("update_format")
 	}
-	if err := checkRange(q.Begin, q.End); err != nil {
-		return nil, err
-	}
-	return q, nil
+	return q, checkRange(q.Begin, q.End)
 }
 
 // ParseUpdateByID decodes and checks the request for an update by id, with errors as
 // ParseUpdates.
 func ParseUpdateByID(body []byte, known *Known) (*OneUpdate, error) {
 	q, p := &OneUpdate{}, newFormats(known)
-	err := read(body, func(r *reader, key string) {
-		switch key {
-		case "updateId":
-			q.ID = r.text(key)
-		case "updateFormat":
-			q.Format = p.updateFormat(r, key)
-		default:
-			r.skip()
-		}
-	})
+	err := read(body, members{"updateId": text(&q.ID), "updateFormat": p.updateFormat(&q.Format)})
 	if err == nil {
 		err = checkID("update_id", q.ID)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case q.Format == nil:
-		return nil, missing("update_format")
+	if err == nil && q.Format == nil {
+		err = missing("update_format")
 	}
-	return q, nil
+	return q, err
 }
 
 // ParseUpdateByOffset decodes and checks the request for an update by offset, with errors
 // as ParseUpdates.
 func ParseUpdateByOffset(body []byte, known *Known) (*OneUpdate, error) {
 	q, p := &OneUpdate{}, newFormats(known)
-	hasOffset := false
-	err := read(body, func(r *reader, key string) {
-		switch key {
-		case "offset":
-			q.Offset, hasOffset = r.int64(key), true
-		case "updateFormat":
-			q.Format = p.updateFormat(r, key)
-		default:
-			r.skip()
-		}
-	})
+	var offset *int64
+	err := read(body, members{"offset": optional(&offset), "updateFormat": p.updateFormat(&q.Format)})
 	switch {
 	case err != nil:
 		return nil, err
-	case !hasOffset:
+	case offset == nil:
 		return nil, missing("offset")
-	case q.Offset <= 0:
-		return nil, invalid("offset %d is not positive", q.Offset)
+	case *offset <= 0:
+		return nil, invalid("offset %d is not positive", *offset)
 	case q.Format == nil:
 		return nil, missing("update_format")
 	}
+	q.Offset = *offset
 	return q, nil
 }
 
 // ParseActive decodes and checks a GetActiveContractsRequest, whose filter and verbose may
 // stand in place of eventFormat. Errors are as of ParseUpdates.
 func ParseActive(body []byte, known *Known) (*Active, error) {
-	q, p := &Active{}, newFormats(known)
-	old, hasOffset := legacyMembers{}, false
-	err := read(body, func(r *reader, key string) {
-		switch key {
-		case "activeAtOffset":
-			q.Offset, hasOffset = r.int64(key), true
-		case "streamContinuationToken":
-			q.Token = r.text(key)
-		case "eventFormat":
-			q.Format = p.eventFormat(r, key)
-		default:
-			old.member(r, key, p)
-		}
+	q, p, old := &Active{}, newFormats(known), legacyMembers{}
+	var offset *int64
+	err := read(body, members{
+		"activeAtOffset": optional(&offset), "streamContinuationToken": text(&q.Token),
+		"eventFormat": p.eventFormat(&q.Format), "filter": p.transactionFilter(&old.filter), "verbose": old.readVerbose,
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case !hasOffset:
+	case offset == nil:
 		return nil, undecodable("activeAtOffset is required")
-	case q.Offset < 0:
-		return nil, invalid("active_at_offset %d is negative", q.Offset)
+	case *offset < 0:
+		return nil, invalid("active_at_offset %d is negative", *offset)
 	}
+	q.Offset = *offset
 	q.Format, err = old.eventFormat(q.Format)
 	return q, err
 }
@@ -213,19 +158,9 @@ func ParseActive(body []byte, known *Known) (*Active, error) {
 // ParseUpdates.
 func ParseActivePage(body []byte, known *Known) (*ActivePage, error) {
 	q, p := &ActivePage{}, newFormats(known)
-	err := read(body, func(r *reader, key string) {
-		switch key {
-		case "activeAtOffset":
-			q.Offset = r.optionalInt64(key)
-		case "maxPageSize":
-			q.MaxPageSize = r.pageSize(key)
-		case "pageToken":
-			q.Token = r.text(key)
-		case "eventFormat":
-			q.Format = p.eventFormat(r, key)
-		default:
-			r.skip()
-		}
+	err := read(body, members{
+		"activeAtOffset": optional(&q.Offset), "maxPageSize": pageSize(&q.MaxPageSize), "pageToken": text(&q.Token),
+		"eventFormat": p.eventFormat(&q.Format),
 	})
 	switch {
 	case err != nil:
@@ -242,26 +177,14 @@ func ParseActivePage(body []byte, known *Known) (*ActivePage, error) {
 // errors as ParseUpdates.
 func ParseContractEvents(body []byte, known *Known) (*ContractEvents, error) {
 	q, p := &ContractEvents{}, newFormats(known)
-	err := read(body, func(r *reader, key string) {
-		switch key {
-		case "contractId":
-			q.ContractID = r.text(key)
-		case "eventFormat":
-			q.Format = p.eventFormat(r, key)
-		default:
-			r.skip()
-		}
-	})
+	err := read(body, members{"contractId": text(&q.ContractID), "eventFormat": p.eventFormat(&q.Format)})
 	if err == nil {
 		err = checkID("contract_id", q.ContractID)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case q.Format == nil:
-		return nil, missing("event_format")
+	if err == nil && q.Format == nil {
+		err = missing("event_format")
 	}
-	return q, nil
+	return q, err
 }
 
 // maxID is the length of the longest id of an update or contract that is looked for:
@@ -287,17 +210,9 @@ type legacyMembers struct {
 	verbose *bool
 }
 
-// member reads one of them, and passes over any other.
-func (m *legacyMembers) member(r *reader, key string, p *formats) {
-	switch key {
-	case "filter":
-		m.filter = p.transactionFilter(r, key)
-	case "verbose":
-		verbose := r.bool(key)
-		m.verbose = &verbose
-	default:
-		r.skip()
-	}
+func (m *legacyMembers) readVerbose(r *reader, at string) {
+	verbose := r.bool(at)
+	m.verbose = &verbose
 }
 
 // updateFormat returns the format of a request: its own, or what its filter stands for.
