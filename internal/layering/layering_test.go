@@ -37,7 +37,7 @@ var layers = map[string][]string{
 	"internal/memo":     nil,
 	"internal/native":   nil,
 	"internal/store":    {"schemas", "internal/native"},
-	"internal/history":  {"schemas", "internal/store"},
+	"internal/history":  {"schemas", "internal/memo", "internal/store"},
 	"internal/engine":   {"schemas", "internal/native", "internal/child"},
 	"internal/bucket":   {"schemas", "internal/child"},
 	"internal/verify":   {"schemas", "internal/history"},

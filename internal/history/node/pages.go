@@ -1,13 +1,12 @@
 package node
 
 import (
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
-	"sync"
 
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -17,20 +16,14 @@ import (
 // safe for concurrent use. Nobody may change the updates that it returns.
 type Pages struct {
 	*Reader
-	most  int64
 	walks *walks
-
-	mu    sync.Mutex
-	held  int64
-	byKey map[pageKey]*list.Element
-	order list.List // of *keptPage, the latest in front
+	kept  *memo.LRU[pageKey, keptPage]
 }
 
 // pageKey is a digest of what a page was asked for by, but for where its range ends.
 type pageKey [sha256.Size]byte
 
 type keptPage struct {
-	key  pageKey
 	page Page
 	// full says that the page ended with its limit, not with its range.
 	full bool
@@ -43,7 +36,8 @@ func NewPages(r *Reader, most int64, spare func(bytes int64) (release func(), ok
 	if spare == nil {
 		spare = func(int64) (func(), bool) { return func() {}, true }
 	}
-	return &Pages{Reader: r, most: most, walks: newWalks(r.LedgerUpdates, spare), byKey: make(map[pageKey]*list.Element)}
+	kept := memo.NewLRU(most, func(_ pageKey, k keptPage) int64 { return k.size })
+	return &Pages{Reader: r, walks: newWalks(r.LedgerUpdates, spare), kept: kept}
 }
 
 // LedgerUpdates is that of the reader.
@@ -66,7 +60,7 @@ func (c *Pages) LedgerUpdates(ctx context.Context, sel Selection, rg Range) (Pag
 	page, err := c.Reader.LedgerUpdates(ctx, sel, rg)
 	if err == nil {
 		c.walks.ended(pageKeyOf(sel, rg.at(page.Covered)))
-		c.put(&keptPage{key, page, len(page.Updates) == rg.Limit, keptBytes + sizeOf(page.Updates)})
+		c.kept.Put(key, keptPage{page, len(page.Updates) == rg.Limit, keptBytes + sizeOf(page.Updates)})
 	}
 	return page, err
 }
@@ -130,16 +124,10 @@ func sizeOf(updates []schemas.Update) (size int64) {
 
 // get returns a page that was kept for a request, cut where its range ends.
 func (c *Pages) get(key pageKey, rg Range) (Page, bool) {
-	c.mu.Lock()
-	e, ok := c.byKey[key]
-	if ok {
-		c.order.MoveToFront(e)
-	}
-	c.mu.Unlock()
+	kept, ok := c.kept.Get(key)
 	if !ok {
 		return Page{}, false
 	}
-	kept := e.Value.(*keptPage)
 	if page := kept.page; rg.beyond(page.Covered) || kept.full || page.Covered == rg.end() {
 		page = page.until(rg)
 		page.Updates = slices.Clip(page.Updates)
@@ -162,24 +150,4 @@ func (rg Range) outside(offset int64) bool {
 		return offset <= rg.After
 	}
 	return offset > rg.Through
-}
-
-// put keeps a page in place of the one of its key, unless it would take more than an eighth
-// of all there is.
-func (c *Pages) put(k *keptPage) {
-	if k.size > c.most/8 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e, ok := c.byKey[k.key]; ok {
-		c.held -= c.order.Remove(e).(*keptPage).size
-	}
-	c.byKey[k.key] = c.order.PushFront(k)
-	c.held += k.size
-	for c.held > c.most {
-		last := c.order.Remove(c.order.Back()).(*keptPage)
-		delete(c.byKey, last.key)
-		c.held -= last.size
-	}
 }

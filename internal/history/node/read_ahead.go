@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -43,19 +43,11 @@ type walks struct {
 // walk is what is read for a client: the chunk that it is given pages of, and the next one.
 type walk struct {
 	chunk Page
-	next  *chunkRead // nil when none is under way
-	size  int        // updates of the next chunk
+	next  *memo.Read[Page] // nil when none is under way
+	size  int              // updates of the next chunk
 	timer *time.Timer
 	// release gives back the memory of the chunks.
 	release func()
-}
-
-// chunkRead is a chunk that is being read from a place on.
-type chunkRead struct {
-	done   chan struct{} // closed when page and err are set
-	cancel context.CancelFunc
-	page   Page
-	err    error
 }
 
 func newWalks(read func(context.Context, Selection, Range) (Page, error), spare func(int64) (func(), bool)) *walks {
@@ -147,7 +139,7 @@ func (w *walks) leave(k *walk) {
 func (k *walk) stop() {
 	k.release()
 	if k.next != nil {
-		k.next.cancel()
+		k.next.Stop()
 	}
 	if k.timer != nil {
 		k.timer.Stop()
@@ -160,9 +152,11 @@ func (w *walks) step(ctx context.Context, k *walk, sel Selection, rg Range) (Pag
 		if k.next == nil {
 			w.start(ctx, k, sel, rg)
 		}
-		chunk, err := k.next.wait(ctx)
+		next := k.next
 		k.next = nil
+		chunk, err := next.Wait(ctx)
 		if err != nil {
+			next.Stop()
 			return Page{}, err
 		}
 		k.chunk = chunk
@@ -211,27 +205,6 @@ func (rg Range) from(place int64) (rest Range, ok bool) {
 
 // start reads the next chunk. It goes on when the request that began it has ended.
 func (w *walks) start(ctx context.Context, k *walk, sel Selection, rg Range) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &chunkRead{done: make(chan struct{}), cancel: cancel}
-	k.next = c
 	rg.Limit = max(rg.Limit, k.size)
-	guard.Go(func() (err error) {
-		c.page, err = w.read(ctx, sel, rg)
-		return err
-	}, func(err error) {
-		c.err = err
-		cancel()
-		close(c.done)
-	})
-}
-
-// wait returns the chunk, or ctx's error; then it is given up.
-func (c *chunkRead) wait(ctx context.Context) (Page, error) {
-	select {
-	case <-c.done:
-		return c.page, c.err
-	case <-ctx.Done():
-		c.cancel()
-		return Page{}, ctx.Err()
-	}
+	k.next = memo.Start(context.WithoutCancel(ctx), func(ctx context.Context) (Page, error) { return w.read(ctx, sel, rg) }, nil)
 }
