@@ -2,10 +2,11 @@ package wallet
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
@@ -43,7 +44,7 @@ func firstCreated(prepared []byte) (string, error) {
 		return createdInJSON(transaction)
 	}
 	for rest := transaction; len(rest) > 0; {
-		var field uint64
+		var field protowire.Number
 		var content []byte
 		if field, content, rest, err = takeField(rest); err != nil {
 			return "", err
@@ -60,7 +61,7 @@ func firstCreated(prepared []byte) (string, error) {
 
 // createdByNode returns the contract that a node creates, "" for other nodes.
 func createdByNode(content []byte) (string, error) {
-	for _, field := range []uint64{fieldNodeV1, fieldCreate, fieldContractID} {
+	for _, field := range []protowire.Number{fieldNodeV1, fieldCreate, fieldContractID} {
 		var err error
 		if content, err = fieldOf(content, field); err != nil || content == nil {
 			return "", err
@@ -88,7 +89,7 @@ func createdInJSON(transaction []byte) (string, error) {
 
 // fieldOf returns the first bytes field with a number of a protobuf message, nil if it has
 // none.
-func fieldOf(message []byte, number uint64) ([]byte, error) {
+func fieldOf(message []byte, number protowire.Number) ([]byte, error) {
 	for len(message) > 0 {
 		field, content, rest, err := takeField(message)
 		if err != nil {
@@ -102,44 +103,18 @@ func fieldOf(message []byte, number uint64) ([]byte, error) {
 	return nil, nil
 }
 
-// Wire types of protobuf.
-const (
-	wireVarint  = 0
-	wireFixed64 = 1
-	wireBytes   = 2
-	wireFixed32 = 5
-)
-
 // takeField takes the first field off a protobuf message. content is nil for numbers.
-func takeField(message []byte) (field uint64, content, rest []byte, err error) {
-	tag, size := binary.Uvarint(message)
-	if size <= 0 {
+func takeField(message []byte) (field protowire.Number, content, rest []byte, err error) {
+	field, kind, size := protowire.ConsumeTag(message)
+	if size < 0 {
 		return 0, nil, nil, errNotPrepared
 	}
-	message = message[size:]
-	skip := 0
-	switch tag & 7 {
-	case wireVarint:
-		_, skip = binary.Uvarint(message)
-		if skip <= 0 {
-			return 0, nil, nil, errNotPrepared
-		}
-	case wireFixed64:
-		skip = 8
-	case wireFixed32:
-		skip = 4
-	case wireBytes:
-		length, size := binary.Uvarint(message)
-		if size <= 0 || length > uint64(len(message)-size) {
-			return 0, nil, nil, errNotPrepared
-		}
-		end := size + int(length)
-		return tag >> 3, message[size:end:end], message[end:], nil
-	default:
+	value := message[size:]
+	if size = protowire.ConsumeFieldValue(field, kind, value); size < 0 {
 		return 0, nil, nil, errNotPrepared
 	}
-	if skip > len(message) {
-		return 0, nil, nil, errNotPrepared
+	if kind == protowire.BytesType {
+		content, _ = protowire.ConsumeBytes(value)
 	}
-	return tag >> 3, nil, message[skip:], nil
+	return field, content, value[size:], nil
 }

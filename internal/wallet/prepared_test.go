@@ -1,18 +1,18 @@
 package wallet
 
 import (
-	"encoding/binary"
 	"slices"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
-func field(number uint64, content []byte) []byte {
-	message := binary.AppendUvarint(nil, number<<3|wireBytes)
-	return slices.Concat(binary.AppendUvarint(message, uint64(len(content))), content)
+func field(number protowire.Number, content []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 }
 
-func varint(number, value uint64) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(nil, number<<3|wireVarint), value)
+func varint(number protowire.Number, value uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), value)
 }
 
 func TestCreatedInAPreparedTransaction(t *testing.T) {
