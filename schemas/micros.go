@@ -58,7 +58,7 @@ func AppendShortTime(dst []byte, m Micros) []byte {
 // digits. Digits below microseconds are cut off. Years outside 0001..9999 and
 // texts without a zone are errors.
 func ParseTime(s string) (Micros, error) {
-	if m, ok := parseFixed(s); ok {
+	if m, ok := ParseUTC(s); ok {
 		return m, nil
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -72,9 +72,9 @@ func ParseTime(s string) (Micros, error) {
 	return m, nil
 }
 
-// parseFixed reads the common form YYYY-MM-DDTHH:MM:SS[.f{1,9}]Z without the cost
+// ParseUTC reads the common form YYYY-MM-DDTHH:MM:SS[.f{1,9}]Z without the cost
 // of time.Parse; it reports false for anything else, valid or not.
-func parseFixed(s string) (Micros, bool) {
+func ParseUTC[T string | []byte](s T) (Micros, bool) {
 	if len(s) < 20 || len(s) > 30 || s[4] != '-' || s[7] != '-' || s[10] != 'T' ||
 		s[13] != ':' || s[16] != ':' || s[len(s)-1] != 'Z' {
 		return 0, false

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -237,10 +238,10 @@ func (g generator) scalar(kind Kind) encoded {
 		}
 		return same(kind, quote(n))
 	case KindTimestamp:
-		micros := minMicros + g.Int64N(maxMicros-minMicros+1)
+		micros := int64(schemas.MinMicros) + g.Int64N(int64(schemas.MaxMicros-schemas.MinMicros)+1)
 		micros -= micros % []int64{1, 1000, 1000000}[g.IntN(3)]
 		if extreme {
-			micros = pick[int64](g, minMicros, -1, 0, 1, 999, 1000, maxMicros)
+			micros = pick[int64](g, int64(schemas.MinMicros), -1, 0, 1, 999, 1000, int64(schemas.MaxMicros))
 		}
 		text := quote(isoShortest(time.UnixMicro(micros).UTC()))
 		number := `{"timestamp":` + quote(strconv.FormatInt(micros, 10)) + `}`
