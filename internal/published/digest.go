@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
 // Digester sums up the logical rows of a table. The canonical JSON of a row is what
@@ -84,17 +83,10 @@ func (d *Digester) AddVerdict(v *schemas.Verdict) {
 
 // AddTraffic adds a row of table traffic.
 func (d *Digester) AddTraffic(updateID string, t *schemas.TrafficSummary) {
-	row := append(d.buf, `{"traffic_summary":`...)
-	d.Add(updateID, appendUpdateID(schemas.AppendTraffic(row, t), updateID))
+	d.Add(updateID, schemas.AppendTrafficRow(d.buf, updateID, t))
 }
 
 // AddAppActivity adds a row of table app_activity.
 func (d *Digester) AddAppActivity(updateID string, a *schemas.AppActivity) {
-	row := append(d.buf, `{"app_activity_records":`...)
-	d.Add(updateID, appendUpdateID(schemas.AppendAppActivity(row, a), updateID))
-}
-
-func appendUpdateID(row []byte, updateID string) []byte {
-	row = append(row, `,"update_id":`...)
-	return append(jsonscan.AppendString(row, []byte(updateID)), '}')
+	d.Add(updateID, schemas.AppendAppActivityRow(d.buf, updateID, a))
 }
