@@ -45,7 +45,7 @@ var layers = map[string][]string{
 	"internal/faults":   nil,
 	"internal/remote":   nil,
 	"internal/node":     {"internal/remote"},
-	"internal/wallet":   {"schemas", "internal/remote", "internal/node", "internal/history"},
+	"internal/wallet":   {"schemas", "internal/memo", "internal/remote", "internal/node", "internal/history"},
 	"internal/layering": nil,
 
 	"internal/published": {"schemas", "internal/memo", "internal/bucket", "internal/store", "internal/history"},

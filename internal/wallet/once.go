@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 )
 
 // running are the actions with a tracking id that are being done in this process.
@@ -36,33 +38,8 @@ func (r *running) end(id string) {
 	delete(r.ids, id)
 }
 
-// maxRecent is how many ids of actions are remembered; then all are dropped.
+// maxRecent is how many ids of actions are remembered.
 const maxRecent = 10_000
-
-// recent has the actions with a tracking id that this process has done and that the store doesn't
-// record. The node deduplicates them as well, but only commands that could be executed: with too
-// little money left it would report that an action failed which was done.
-type recent struct {
-	mu   sync.Mutex
-	done map[string]time.Time
-}
-
-func (r *recent) add(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.done == nil || len(r.done) >= maxRecent {
-		r.done = map[string]time.Time{}
-	}
-	r.done[id] = time.Now()
-}
-
-// has reports whether an action was done within sameFor.
-func (r *recent) has(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at, ok := r.done[id]
-	return ok && time.Since(at) < sameFor
-}
 
 // attempt is one action with a tracking id.
 type attempt struct {
@@ -77,7 +54,14 @@ type attempt struct {
 type tracker struct {
 	reader  Reader
 	running running
-	recent  recent
+	// recent has the actions that this process has done within sameFor and that the store doesn't
+	// record. The node deduplicates them as well, but only commands that could be executed: with
+	// too little money left it would report that an action failed which was done.
+	recent *memo.Recent[string, struct{}]
+}
+
+func newTracker(reader Reader) *tracker {
+	return &tracker{reader: reader, recent: memo.NewRecent[string, struct{}](maxRecent, sameFor, time.Now)}
 }
 
 // commandID makes the id of a command of what it is to do once.

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
@@ -20,14 +20,12 @@ import (
 type ScanBlobs struct {
 	base, name string
 	client     *http.Client
-
-	mu    sync.Mutex
-	known map[string]string // by contract id, which never changes
+	known      *memo.LRU[string, string] // by contract id, which never changes
 }
 
 const (
 	blobTimeout = 10 * time.Second
-	maxBlobs    = 10_000   // remembered; then all are dropped
+	maxBlobs    = 10_000   // remembered
 	maxBlobPage = 64 << 20 // bytes of one answer
 )
 
@@ -40,7 +38,7 @@ func NewScanBlobs(base string, client *http.Client) (*ScanBlobs, error) {
 	if client == nil {
 		client = &http.Client{}
 	}
-	return &ScanBlobs{base: strings.TrimRight(base, "/"), name: remote.Redact(u), client: client, known: map[string]string{}}, nil
+	return &ScanBlobs{base: strings.TrimRight(base, "/"), name: remote.Redact(u), client: client, known: memo.NewLRU(maxBlobs, func(string, string) int64 { return 1 })}, nil
 }
 
 // blobOperation is the operation of a scan service that returns the contracts of a template; body
@@ -82,12 +80,10 @@ func (b *ScanBlobs) Fill(ctx context.Context, contracts []Contract, key string, 
 
 // fill uses what is known and reports whether all contracts of a template have a blob.
 func (b *ScanBlobs) fill(contracts []Contract, name string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	all := true
 	for i := range contracts {
 		if c := &contracts[i]; c.Blob == "" && ofTemplate(c.TemplateID, name) {
-			c.Blob = b.known[c.ID]
+			c.Blob, _ = b.known.Get(c.ID)
 			all = all && c.Blob != ""
 		}
 	}
@@ -128,11 +124,6 @@ func (b *ScanBlobs) ask(ctx context.Context, path string, body []byte) error {
 	if err := json.Unmarshal(answer, &content); err != nil {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.known) > maxBlobs {
-		clear(b.known)
-	}
 	b.learn(content)
 	return nil
 }
@@ -147,7 +138,7 @@ func (b *ScanBlobs) learn(content any) {
 	case map[string]any:
 		id, _ := content["contract_id"].(string)
 		if blob, ok := content["created_event_blob"].(string); ok && id != "" && blob != "" {
-			b.known[id] = blob
+			b.known.Put(id, blob)
 			return
 		}
 		for _, member := range content {

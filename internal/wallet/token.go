@@ -102,7 +102,8 @@ func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (resul
 		return result, err
 	}
 	known := func(context.Context) (bool, error) {
-		return w.tracking.recent.has(commandID(tokenTransferKind, actor.Party, r.TrackingID)), nil
+		_, done := w.tracking.recent.Get(commandID(tokenTransferKind, actor.Party, r.TrackingID))
+		return done, nil
 	}
 	err = w.tracking.once(ctx, tokenTransferKind, actor.Party, r.TrackingID, known, func(a attempt) error {
 		err := w.coins.inTurn(ctx, actor.Party, false, func(ctx context.Context) error {
@@ -110,7 +111,7 @@ func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (resul
 			return err
 		})
 		if err == nil {
-			w.tracking.recent.add(a.commandID)
+			w.tracking.recent.Put(a.commandID, struct{}{}, time.Now())
 		}
 		return err
 	})

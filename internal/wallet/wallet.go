@@ -61,7 +61,7 @@ func New(cfg Config) (*Wallet, error) {
 	cfg.QueueSize = cmp.Or(cfg.QueueSize, 20)
 	cfg.PreapprovalLifetime = cmp.Or(cfg.PreapprovalLifetime, 90*24*time.Hour)
 	s := &submitter{ledger: cfg.Ledger, reader: cfg.Reader, log: cfg.Log, operator: cfg.Operator, wait: cfg.Wait, timeout: cfg.Timeout}
-	tracking := &tracker{reader: cfg.Reader}
+	tracking := newTracker(cfg.Reader)
 	network := &Network{public: cfg.Public, reader: cfg.Reader}
 	users := &Users{submitter: s, tracking: tracking, network: network}
 	coins := &Coins{submitter: s, tracking: tracking, network: network, users: users, treasury: newTreasury(cfg.QueueSize)}
