@@ -42,7 +42,9 @@ func (r *reply) answer(status int, buf []byte, pool *buffers) error {
 		return nil
 	}
 	if len(buf) >= minGzip && r.wantsGzip() {
-		packed, err := r.server.gzip.all(r.server.buffers.get(), buf)
+		c := r.server.gzip.begin()
+		packed, err := c.piece(r.server.buffers.get(), buf, true)
+		err = errors.Join(err, c.Close())
 		pool.put(buf)
 		if err != nil {
 			return err
@@ -66,7 +68,7 @@ func (r *reply) stream(first []byte, next Producer) error {
 	}
 	b := &body{buf: first, next: piece, pool: &r.server.buffers}
 	if r.wantsGzip() {
-		if err := r.compress(b, "gzip", newGzipStream(&r.server.gzip)); err != nil {
+		if err := r.compress(b, r.server.gzip); err != nil {
 			return err
 		}
 	}
@@ -82,7 +84,8 @@ func (r *reply) sendStream(contentType string, b *body) error {
 }
 
 // compress puts a coding between the producer of b and the connection.
-func (r *reply) compress(b *body, name string, c coding) error {
+func (r *reply) compress(b *body, by *coders) error {
+	c := by.begin()
 	packed, err := c.piece(r.server.buffers.get(), b.buf, b.next == nil)
 	if err != nil {
 		return errors.Join(err, c.Close())
@@ -100,7 +103,7 @@ func (r *reply) compress(b *body, name string, c coding) error {
 			return dst, more, err
 		}
 	}
-	r.setHeader(fasthttp.HeaderContentEncoding, name)
+	r.setHeader(fasthttp.HeaderContentEncoding, by.name)
 	return nil
 }
 

@@ -187,12 +187,9 @@ func (r *Request) Lines(ctx context.Context, next Producer) error {
 	}
 	switch accepted := r.Header(fasthttp.HeaderAcceptEncoding); {
 	case accepts(accepted, "zstd"):
-		var z *zstdStream
-		if z, err = newZstdStream(&r.server.zstd); err == nil {
-			err = r.reply.compress(b, "zstd", z)
-		}
+		err = r.reply.compress(b, r.server.zstd)
 	case r.reply.wantsGzip():
-		err = r.reply.compress(b, "gzip", newGzipStream(&r.server.gzip))
+		err = r.reply.compress(b, r.server.gzip)
 	}
 	if err != nil {
 		return err

@@ -128,8 +128,8 @@ type Server struct {
 	ids       requestIDs
 	buffers   buffers // of answers
 	pieces    buffers // of transfers
-	gzip      compressors
-	zstd      zstdWriters
+	gzip      *coders
+	zstd      *coders
 
 	// base is the parent of every request's context. It ends when the time for a
 	// graceful shutdown is over.
@@ -157,6 +157,8 @@ func New(cfg Config) (*Server, error) {
 		pieces:    buffers{size: copyPiece, largest: copyPiece},
 		rates:     newRates(cfg.RateLimit, cfg.ClientRateLimit, cfg.Now),
 		hosts:     newHosts(cfg.Hosts),
+		gzip:      newGzip(),
+		zstd:      newZstd(),
 		forms:     map[string]ErrorForm{},
 	}
 	var err error
