@@ -52,7 +52,8 @@ func (r *Reader) NextVerdict(ctx context.Context, after, through schemas.Positio
 }
 
 func (r *Reader) migrationVerdicts(ctx context.Context, rg Range) ([]schemas.Item, error) {
-	verdicts, err := rows.All(ctx, r.db, r.span(rg).Verdicts(int64(rg.Limit)), store.NewVerdicts())
+	q := r.span(rg).Verdicts(int64(rg.Limit))
+	verdicts, err := store.SelectAll(ctx, r.db, q.Text, q.Params, store.NewVerdicts())
 	if err != nil {
 		return nil, fmt.Errorf("reading verdicts after %s: %w", rg.After, err)
 	}

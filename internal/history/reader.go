@@ -106,7 +106,8 @@ func (r *Reader) Imports(ctx context.Context, migrationID int64, afterUpdateID s
 	if err != nil || through == "" {
 		return nil, err
 	}
-	updates, err := rows.All(ctx, r.db, rows.Imports(r.stream, migrationID, afterUpdateID, through, int64(limit)), store.NewImports())
+	q := rows.Imports(r.stream, migrationID, afterUpdateID, through, int64(limit))
+	updates, err := store.SelectAll(ctx, r.db, q.Text, q.Params, store.NewImports())
 	if err != nil {
 		return nil, fmt.Errorf("reading imports of migration %d: %w", migrationID, err)
 	}

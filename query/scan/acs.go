@@ -64,7 +64,7 @@ func (a *activeSets) acsPage(ctx context.Context, r *query.Request, p *query.Par
 	if token.given || req.Match != matchAtOrBefore {
 		r.Immutable() // else a newer snapshot may come that is asked for just as well
 	}
-	return pages.Produce(ctx, r, &a.newACSPage(&req, begin, v).List)
+	return a.newACSPage(&req, begin, v).Produce(ctx, r)
 }
 
 // acsBegin decides which active set is meant and where in it the page begins. A token

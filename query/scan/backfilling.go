@@ -126,7 +126,7 @@ func (b *backfilling) updatesBefore(ctx context.Context, r *query.Request) error
 			return b.source.UpdatesBefore(ctx, part)
 		},
 	}
-	return pages.Produce(ctx, r, pg)
+	return pg.Produce(ctx, r)
 }
 
 // importUpdates serves import updates ascending by id.
@@ -145,7 +145,7 @@ func (b *backfilling) importUpdates(ctx context.Context, r *query.Request) error
 			return b.source.Imports(ctx, id, after, limit)
 		},
 	}
-	return pages.Produce(ctx, r, pg)
+	return pg.Produce(ctx, r)
 }
 
 // status serves whether all history is held.

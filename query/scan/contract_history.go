@@ -83,13 +83,12 @@ func (c *contractHistories) history(ctx context.Context, r *query.Request) error
 		return err
 	}
 	pg := c.newContractPage(id, encoding, begin, through, size)
-	return pages.ProduceBy(ctx, r, &pg.List, func(ctx context.Context, dst []byte) ([]byte, bool, error) {
-		dst, more, err := pg.Next(ctx, dst)
-		if err == nil && !more && pg.final {
+	pg.Ended = func() {
+		if pg.final {
 			r.Immutable()
 		}
-		return dst, more, err
-	})
+	}
+	return pg.Produce(ctx, r)
 }
 
 func contractDigest(id string) []byte { return []byte("contract " + id) }

@@ -70,7 +70,7 @@ func (u *updatePages) updates(form schemas.UpdateForm) query.Handler {
 		if form.NodeLocal {
 			p.Read = ranged(u.source.UpdatesWithImports, through)
 		}
-		return pages.Produce(ctx, r, p)
+		return p.Produce(ctx, r)
 	}
 }
 
@@ -115,7 +115,7 @@ func (u *updatePages) events(ctx context.Context, r *query.Request) error {
 		Key:   func(it *schemas.Item) schemas.Position { return it.Position() },
 		Read:  ranged(u.source.Items, through),
 	}
-	return pages.Produce(ctx, r, p)
+	return p.Produce(ctx, r)
 }
 
 // partyUpdates serves the updates that concern a party, ascending, without imports: pages
@@ -151,7 +151,7 @@ func (u *updatePages) partyUpdates(ctx context.Context, r *query.Request) error 
 		Key:   positionOf,
 		Read:  ranged(read, through),
 	}
-	return pages.Produce(ctx, r, pg)
+	return pg.Produce(ctx, r)
 }
 
 // latestRecordTime serves the record time up to which events are given. While the

@@ -35,11 +35,6 @@ type Query struct {
 	Params store.Params
 }
 
-// All returns all rows that a query finds.
-func All[T any](ctx context.Context, db *store.DB, q Query, b store.Rows[T]) ([]T, error) {
-	return store.SelectAll(ctx, db, q.Text, q.Params, b)
-}
-
 // Span is a part of a stream within one migration, After exclusive and Through inclusive. One
 // that ends at an offset is of a node's own stream, which is ordered by offset alone.
 type Span struct {

@@ -13,7 +13,8 @@ import (
 // Updates returns the first updates of a span, ascending, whole. Import updates are not among
 // them.
 func Updates(ctx context.Context, db *store.DB, s Span, limit int64) ([]schemas.Update, error) {
-	updates, err := All(ctx, db, s.Updates(limit), store.NewUpdates())
+	q := s.Updates(limit)
+	updates, err := store.SelectAll(ctx, db, q.Text, q.Params, store.NewUpdates())
 	if err != nil {
 		return nil, fmt.Errorf("reading updates after %s: %w", s.After, err)
 	}

@@ -21,6 +21,8 @@ type List[R, K any] struct {
 	Key   func(row *R) K
 	// Open and Close enclose the list.
 	Open, Close string
+	// Ended, unless it is nil, is called when the last row has been read.
+	Ended func()
 	// After is where the next piece begins, Left how many rows it and those behind it have.
 	After K
 	Left  int
@@ -44,21 +46,16 @@ func (p *List[R, K]) memory(most int) int64 {
 }
 
 // Produce answers with a page, once there is memory for it.
-func Produce[R, K any](ctx context.Context, r *query.Request, p *List[R, K]) error {
-	return ProduceBy(ctx, r, p, p.Next)
-}
-
-// ProduceBy is Produce with a Producer around that of the page.
-func ProduceBy[R, K any](ctx context.Context, r *query.Request, p *List[R, K], next query.Producer) error {
+func (p *List[R, K]) Produce(ctx context.Context, r *query.Request) error {
 	ctx, err := r.Reserve(ctx, p.memory(r.MaxPageBytes()))
 	if err != nil {
 		return err
 	}
-	return r.Produce(ctx, next)
+	return r.Produce(ctx, p.next)
 }
 
-// Next is a query.Producer.
-func (p *List[R, K]) Next(ctx context.Context, dst []byte) ([]byte, bool, error) {
+// next is a query.Producer.
+func (p *List[R, K]) next(ctx context.Context, dst []byte) ([]byte, bool, error) {
 	limit := p.Sizes.Chunk(p.Left, p.Target)
 	rows, err := p.Read(ctx, p.After, limit)
 	if err != nil {
@@ -77,6 +74,9 @@ func (p *List[R, K]) Next(ctx context.Context, dst []byte) ([]byte, bool, error)
 	p.Sizes.Saw(len(rows), len(dst)-before)
 	p.Left -= len(rows)
 	if len(rows) < limit || p.Left <= 0 {
+		if p.Ended != nil {
+			p.Ended()
+		}
 		return append(dst, p.Close...), false, nil
 	}
 	p.After = p.Key(&rows[len(rows)-1])

@@ -99,7 +99,7 @@ func (s *contracts) answer(ctx context.Context, r *query.Request, name string, q
 	if p.Sizes.Average() == 0 {
 		p.Sizes.Saw(1, firstSizeGuess) // an unbounded list is never read at once
 	}
-	return pages.Produce(ctx, r, p)
+	return p.Produce(ctx, r)
 }
 
 const (
