@@ -23,12 +23,6 @@ type SegmentRef struct {
 	Date string `json:"date"`
 }
 
-// DaySegment names the segment of the day whose record times include t: midnight
-// itself belongs to the day before.
-func DaySegment(stream string, migrationID int64, t Micros) SegmentRef {
-	return DaySegments.Of(stream, migrationID, t)
-}
-
 // Next names the segment that follows. Of an imports segment, or of a date that is none,
 // it is the segment itself.
 func (s SegmentRef) Next() SegmentRef {

@@ -52,7 +52,7 @@ func TestDaySegment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ref := DaySegment(ScanStream, 1, at)
+		ref := DaySegments.Of(ScanStream, 1, at)
 		start, end, err := ref.Bounds()
 		if err != nil || ref.Date != tt.want || at <= start || at > end || end-start != 24*3600*1e6 {
 			t.Errorf("%s: %s is in %s (%s, %s], %v; want %s", tt.name, tt.at, ref, start, end, err, tt.want)

@@ -130,7 +130,7 @@ func TestBulkOfOverlappingMigrations(t *testing.T) {
 	checkActiveSets(t, b, all)
 
 	hole := all[shared-2]
-	withdraw(t, s, schemas.DaySegment(schemas.ScanStream, hole.MigrationID, hole.End))
+	withdraw(t, s, schemas.DaySegments.Of(schemas.ScanStream, hole.MigrationID, hole.End))
 	rest, published, err := b.Segments(t.Context(), scan.Parquet, 0, schemas.MaxMicros, 1000)
 	if err != nil || len(rest) != shared-2 || published != hole.Start {
 		t.Errorf("with %s withdrawn %d segments are listed through %s, want %d; %v", hole.Start, len(rest), published, shared-2, err)
@@ -262,7 +262,7 @@ func askChecksums(t *testing.T, address string, keys []string) (sums []string, t
 
 func dayRef(i int) schemas.SegmentRef {
 	at := schematest.FirstTime + 1 + schemas.Micros(i)*24*3600*1e6
-	return schemas.DaySegment(schemas.ScanStream, 3, at)
+	return schemas.DaySegments.Of(schemas.ScanStream, 3, at)
 }
 
 // publishRows puts segments with manifests of the usual size into the catalog and

@@ -321,7 +321,7 @@ func TestDaysAreComparedWithAPeer(t *testing.T) {
 	changed := *other[100].Update
 	changed.WorkflowID = "other"
 	other[100].Update = &changed
-	want := schemas.DaySegment(schemas.ScanStream, changed.MigrationID, changed.RecordTime).String()
+	want := schemas.DaySegments.Of(schemas.ScanStream, changed.MigrationID, changed.RecordTime).String()
 	if c := days(memoryPeer{other}); c.Total != 1 || c.Findings[0].Where != "segment "+want || c.Findings[0].What != "table updates" {
 		t.Errorf("one update differs in %s; found %v", want, c.Findings)
 	}

@@ -39,7 +39,7 @@ func (c *activeCursor) next(ctx context.Context, p *page, limit int) (bool, erro
 			token = c.token(contract.Key())
 		}
 		var visible bool
-		if p.texts, visible, err = c.format.AppendActiveToken(p.texts, contract, token); err != nil {
+		if p.texts, visible, err = c.format.AppendActive(p.texts, contract, token); err != nil {
 			return false, err
 		}
 		if visible {

@@ -24,8 +24,6 @@ type updatePages struct {
 	itemSizes   query.Sizes
 }
 
-func positionOf(u *schemas.Update) schemas.Position { return u.Position() }
-
 // pageRequest is what pages of updates and of events are asked for with.
 type pageRequest struct {
 	after    schemas.Position
@@ -60,18 +58,25 @@ func (u *updatePages) updates(form schemas.UpdateForm) query.Handler {
 		if err != nil {
 			return err
 		}
-		p := &pages.List[schemas.Update, schemas.Position]{
-			Sizes: u.updateSizes, Target: u.chunkBytes,
-			Open: `{"transactions":[`, Close: `]}`, After: req.after, Left: req.size,
-			Write: newUpdateWriter(u.catalog, form, req.encoding).update,
-			Key:   positionOf,
-			Read:  ranged(u.updatesOf(req.size), through),
-		}
+		read := u.updatesOf(req.size)
 		if form.NodeLocal {
-			p.Read = ranged(u.source.UpdatesWithImports, through)
+			read = u.source.UpdatesWithImports
 		}
-		return p.Produce(ctx, r)
+		return u.produce(ctx, r, req, form, read, through)
 	}
+}
+
+// produce answers with a page of updates up to a fixed end.
+func (u *updatePages) produce(ctx context.Context, r *query.Request, req pageRequest, form schemas.UpdateForm,
+	read func(context.Context, history.Range) ([]schemas.Update, error), through schemas.Position) error {
+	p := &pages.List[schemas.Update, schemas.Position]{
+		Sizes: u.updateSizes, Target: u.chunkBytes,
+		Open: `{"transactions":[`, Close: `]}`, After: req.after, Left: req.size,
+		Write: newUpdateWriter(u.catalog, form, req.encoding).update,
+		Key:   func(u *schemas.Update) schemas.Position { return u.Position() },
+		Read:  ranged(read, through),
+	}
+	return p.Produce(ctx, r)
 }
 
 // updatesOf reads pieces of pages of a size. Only pages that are read in one piece are read
@@ -144,14 +149,7 @@ func (u *updatePages) partyUpdates(ctx context.Context, r *query.Request) error 
 	read := func(ctx context.Context, rg history.Range) ([]schemas.Update, error) {
 		return u.source.PartyUpdates(ctx, party, rg)
 	}
-	pg := &pages.List[schemas.Update, schemas.Position]{
-		Sizes: u.updateSizes, Target: u.chunkBytes,
-		Open: `{"transactions":[`, Close: `]}`, After: req.after, Left: req.size,
-		Write: newUpdateWriter(u.catalog, form, req.encoding).update,
-		Key:   positionOf,
-		Read:  ranged(read, through),
-	}
-	return pg.Produce(ctx, r)
+	return u.produce(ctx, r, req, form, read, through)
 }
 
 // latestRecordTime serves the record time up to which events are given. While the

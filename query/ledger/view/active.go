@@ -9,15 +9,10 @@ import (
 )
 
 // AppendActive appends an element {"contractEntry": {...}} of a set of active contracts, with
-// what the format lets through. visible is false, and nothing is appended, when that is
-// nothing. An error means that the stored event is damaged.
-func (f *EventFormat) AppendActive(dst []byte, c *nodehistory.Contract) (out []byte, visible bool, err error) {
-	return f.AppendActiveToken(dst, c, "")
-}
-
-// AppendActiveToken is AppendActive with a token for going on after the element, unless it
-// is "".
-func (f *EventFormat) AppendActiveToken(dst []byte, c *nodehistory.Contract, token string) (out []byte, visible bool, err error) {
+// what the format lets through and, unless it is "", a token for going on after the element.
+// visible is false, and nothing is appended, when nothing is let through. An error means that the
+// stored event is damaged.
+func (f *EventFormat) AppendActive(dst []byte, c *nodehistory.Contract, token string) (out []byte, visible bool, err error) {
 	e := &c.Event
 	if e.Local == nil {
 		return dst, false, fmt.Errorf("writing active contract %s: %w", e.ContractID, errNotLocal)

@@ -151,7 +151,7 @@ func TestActiveContractsAgreeWithTheSimulatedNode(t *testing.T) {
 		selection := req.Format.Selection()
 		got := map[string]bool{}
 		for _, contract := range w.activeAt(offset) {
-			out, visible, err := req.Format.AppendActive(nil, &contract)
+			out, visible, err := req.Format.AppendActive(nil, &contract, "")
 			if err != nil {
 				t.Fatal(err)
 			}

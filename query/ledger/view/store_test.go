@@ -115,7 +115,7 @@ func (w *world) compareActive(t *testing.T, reader *nodehistory.Reader, known *v
 		want, got := map[string]bool{}, map[string]bool{}
 		add := func(set map[string]bool, c *nodehistory.Contract) {
 			c.WorkflowID = "" // the plain evaluation does not look for it
-			out, visible, err := req.Format.AppendActive(nil, c)
+			out, visible, err := req.Format.AppendActive(nil, c, "")
 			if err != nil {
 				t.Fatal(err)
 			}

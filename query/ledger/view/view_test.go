@@ -373,13 +373,13 @@ func TestActiveContractInEachState(t *testing.T) {
 		{"in flight", unassigned, "", `{"contractEntry":{"JsIncompleteUnassigned":{"createdEvent":` + created + `,"unassignedEvent":{"contractId":"00bb","nodeId":0,"offset":8,"packageName":"splice-amulet","reassignmentCounter":3,"reassignmentId":"r2","source":"global::12","target":"b::1","templateId":"ab12:Splice.Amulet:Amulet","witnessParties":["bob::12"]}}},"workflowId":"w"}`},
 		{"from before the stream", carried, "", `{"contractEntry":{"JsActiveContract":{"createdEvent":` + strings.NewReplacer(`"createdEventBlob":"Ymxv",`, "", `"representativePackageId":"ab12",`, "", `"nodeId":1`, `"nodeId":4`, `"offset":5`, `"offset":2`).Replace(created) + `,"reassignmentCounter":2,"synchronizerId":"global::12"}},"workflowId":"w"}`},
 	} {
-		out, visible, err := q.Format.AppendActiveToken(nil, &c.contract, c.token)
+		out, visible, err := q.Format.AppendActive(nil, &c.contract, c.token)
 		if err != nil || !visible || string(out) != c.want {
 			t.Errorf("%s: %t, %v\n%s\nwant\n%s", c.name, visible, err, out, c.want)
 		}
 	}
 	contract.Event.Local = &schemas.LocalEvent{ACSDelta: true, Witnesses: []string{"alice::12"}}
-	if out, visible, err := q.Format.AppendActive(nil, &contract); visible || err != nil || len(out) > 0 {
+	if out, visible, err := q.Format.AppendActive(nil, &contract, ""); visible || err != nil || len(out) > 0 {
 		t.Errorf("of others: %s, %t, %v", out, visible, err)
 	}
 }
