@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
 // claims are what a token says. They are read more strictly than JSON asks for, so that
@@ -71,12 +72,18 @@ func checkHeader(token string) error {
 // strictMembers reads a JSON object whose members have names that differ, also in the members'
 // objects, and which has none that is one of the known names but for its case.
 func strictMembers(text []byte, known ...string) (map[string]json.RawMessage, error) {
-	if err := checkDuplicates(text); err != nil {
+	if err := jsonscan.Valid(text); err != nil { // which tells of names that are there twice
 		return nil, err
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
 		return nil, err
+	}
+	switch {
+	case members == nil:
+		return nil, errors.New("it is not a JSON object")
+	case levels(text) > deepestClaim:
+		return nil, fmt.Errorf("it has more than %d levels", deepestClaim)
 	}
 	for name := range members {
 		for _, own := range known {
@@ -88,72 +95,23 @@ func strictMembers(text []byte, known ...string) (map[string]json.RawMessage, er
 	return members, nil
 }
 
-// deepestClaim bounds objects in objects.
+// deepestClaim bounds objects and lists in each other.
 const deepestClaim = 32
 
-// checkDuplicates refuses texts that are not one JSON object, and doubled names in any object.
-func checkDuplicates(text []byte) error {
+// levels is how deep the objects and lists of a JSON text are in each other.
+func levels(text []byte) (deepest int) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	first, err := d.Token()
-	if err != nil {
-		return err
-	}
-	if first != json.Delim('{') {
-		return errors.New("it is not a JSON object")
-	}
-	if err := checkObject(d, 1); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is text behind the JSON object")
-	}
-	return nil
-}
-
-// checkObject reads the members of an object and its end.
-func checkObject(d *json.Decoder, depth int) error {
-	seen := map[string]bool{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if seen[name.(string)] {
-			return fmt.Errorf("there are two members %q", name)
-		}
-		seen[name.(string)] = true
-		if err := checkValue(d, depth); err != nil {
-			return err
+	for depth := 0; ; deepest = max(deepest, depth) {
+		switch token, err := d.Token(); {
+		case err != nil: // of its end
+			return deepest
+		case token == json.Delim('{'), token == json.Delim('['):
+			depth++
+		case token == json.Delim('}'), token == json.Delim(']'):
+			depth--
 		}
 	}
-	_, err := d.Token()
-	return err
-}
-
-func checkValue(d *json.Decoder, depth int) error {
-	value, err := d.Token()
-	if err != nil {
-		return err
-	}
-	switch value {
-	case json.Delim('{'):
-		if depth == deepestClaim {
-			return fmt.Errorf("it has more than %d levels", deepestClaim)
-		}
-		return checkObject(d, depth+1)
-	case json.Delim('['):
-		if depth == deepestClaim {
-			return fmt.Errorf("it has more than %d levels", deepestClaim)
-		}
-		for d.More() {
-			if err := checkValue(d, depth+1); err != nil {
-				return err
-			}
-		}
-		_, err = d.Token()
-	}
-	return err
 }
 
 // claimReader reads members that may be absent. err is the first one.
