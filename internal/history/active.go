@@ -15,14 +15,14 @@ import (
 // page says how far the months of ended ones need be read, which for most of them is not at
 // all. A contract that is being moved meanwhile is found in one table or in both.
 func (r *Reader) ActiveContracts(ctx context.Context, q ActiveQuery) ([]ActiveContract, error) {
-	live, err := selectActive(ctx, r.db, activeLiveQuery, r.active(q), q.At)
+	live, err := selectActive(ctx, r.db, "contracts_live", r.active(q), q.At)
 	if err != nil {
 		return nil, err
 	}
 	if len(live) == q.Limit && len(live) > 0 {
 		q.Through = keyOf(&live[len(live)-1])
 	}
-	ended, err := selectActive(ctx, r.db, activeArchivedQuery, r.active(q), q.At)
+	ended, err := selectActive(ctx, r.db, "contracts_archived", r.active(q), q.At)
 	if err != nil || len(ended) == 0 {
 		return live, err
 	}
@@ -36,25 +36,23 @@ func keyOf(c *ActiveContract) ContractKey {
 	return ContractKey{CreatedAt: c.Event.CreatedAt, ContractID: c.Event.ContractID}
 }
 
-func selectActive(ctx context.Context, db *store.DB, query string, params store.Params, at schemas.Micros) (contracts []ActiveContract, err error) {
-	err = readActive(ctx, db.Select, query, params, func(page []ActiveContract) error {
+func selectActive(ctx context.Context, db *store.DB, table string, params store.Params, at schemas.Micros) (contracts []ActiveContract, err error) {
+	err = readActive(ctx, db.Select, table, params, at, func(page []ActiveContract) error {
 		contracts = append(contracts, page...)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading contracts active at %s: %w", at, err)
-	}
-	return contracts, nil
+	return contracts, err
 }
 
 // selectFunc is Select or SelectLarge of a store.DB.
 type selectFunc func(ctx context.Context, query string, params store.Params, b store.Block, each func() error) error
 
-// readActive hands out the contracts that a query finds, a block at a time.
-func readActive(ctx context.Context, read selectFunc, query string, params store.Params, each func([]ActiveContract) error) error {
+// readActive hands out a table's contracts of an active set, a block at a time.
+func readActive(ctx context.Context, read selectFunc, table string, params store.Params, at schemas.Micros, each func([]ActiveContract) error) error {
+	params["table"] = table
 	var list []store.ContractRow
 	block := store.NewContracts()
-	return read(ctx, query, params, block, func() error {
+	err := read(ctx, activeQuery, params, block, func() error {
 		list = block.AppendTo(list[:0])
 		contracts := make([]ActiveContract, len(list))
 		for i := range list {
@@ -62,6 +60,10 @@ func readActive(ctx context.Context, read selectFunc, query string, params store
 		}
 		return each(contracts)
 	})
+	if err != nil {
+		return fmt.Errorf("reading contracts active at %s: %w", at, err)
+	}
+	return nil
 }
 
 // ActiveKeys returns the keys of the last contracts of the next pages, each of q.Limit

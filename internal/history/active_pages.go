@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -22,12 +21,12 @@ func (r *Reader) ActivePages(ctx context.Context, q ActiveQuery, each func([]Act
 	all.Limit = math.MaxUint32
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	live := startActive(ctx, r.db, activeLiveQuery, r.active(all), q.At)
+	live := startActive(ctx, r.db, "contracts_live", r.active(all), q.At)
 	defer live.drain(cancel)
 	if err := live.fill(); err != nil {
 		return err
 	}
-	ended := startActive(ctx, r.db, activeArchivedQuery, r.active(all), q.At)
+	ended := startActive(ctx, r.db, "contracts_archived", r.active(all), q.At)
 	defer ended.drain(cancel)
 	merged := make([]ActiveContract, 0, q.Limit)
 	for {
@@ -82,11 +81,11 @@ type activeStream struct {
 	err      error                 // why it ended early; set before incoming is closed
 }
 
-// startActive starts to read a query's part of the set that is active at an instant, until ctx ends.
-func startActive(ctx context.Context, db *store.DB, query string, params store.Params, at schemas.Micros) *activeStream {
+// startActive starts to read a table's part of an active set, until ctx ends.
+func startActive(ctx context.Context, db *store.DB, table string, params store.Params, at schemas.Micros) *activeStream {
 	s := &activeStream{incoming: make(chan []ActiveContract)}
 	guard.Go(func() error {
-		return readActive(ctx, db.SelectLarge, query, params, func(contracts []ActiveContract) error {
+		return readActive(ctx, db.SelectLarge, table, params, at, func(contracts []ActiveContract) error {
 			select {
 			case s.incoming <- contracts:
 				return nil
@@ -95,9 +94,7 @@ func startActive(ctx context.Context, db *store.DB, query string, params store.P
 			}
 		})
 	}, func(err error) {
-		if err != nil {
-			s.err = fmt.Errorf("reading contracts active at %s: %w", at, err)
-		}
+		s.err = err
 		close(s.incoming)
 	})
 	return s

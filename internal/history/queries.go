@@ -41,8 +41,6 @@ var (
 	importCountsQuery string
 	//go:embed sql/import_counts_within.sql
 	importCountsWithinQuery string
-	//go:embed sql/active_live.sql
-	activeLiveQuery string
-	//go:embed sql/active_archived.sql
-	activeArchivedQuery string
+	//go:embed sql/active.sql
+	activeQuery string
 )

@@ -1,5 +1,5 @@
 -- The keys of every so-manieth contract after a key in an active set. It must select and
--- order as active_live.sql and active_archived.sql do. In one thread the rows come, and are numbered, in order.
+-- order as active.sql does. In one thread the rows come, and are numbered, in order.
 SELECT created_at, contract_id
 FROM
 (

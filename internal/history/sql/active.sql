@@ -1,8 +1,8 @@
--- A page of the contracts active at an instant that have not been moved to the archived
--- ones, in (created_at, contract_id) order.
+-- A page of the contracts active at an instant that are in one table, in (created_at, contract_id)
+-- order: contracts_live has those that have not been moved to contracts_archived.
 SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
        argument_shape, argument_scalars, argument_ids, argument_parties
-FROM contracts_live
+FROM {table:Identifier}
 WHERE stream = {stream:String} AND migration_id = {migration:Int64}
   AND created_at >= fromUnixTimestamp64Micro({after_created:Int64}, 'UTC')
   AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
