@@ -60,7 +60,7 @@ func (a *actives) at(ctx context.Context, q ActiveQuery) ([]store.LedgerKey, err
 	var active, left []store.LedgerKey
 	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
-		active, err = a.keys(groupCtx, q, filtered{activeKeysByPartyQuery, activeKeysQuery}, m.filters, "at", store.Int(q.Offset))
+		active, err = a.keys(groupCtx, q, activeKeysQuery, m.filters, "at", store.Int(q.Offset))
 		return err
 	})
 	group.Go(func() error {
@@ -68,7 +68,7 @@ func (a *actives) at(ctx context.Context, q ActiveQuery) ([]store.LedgerKey, err
 		if err != nil || len(offsets) == 0 {
 			return err
 		}
-		left, err = a.keys(groupCtx, q, filtered{leftKeysByPartyQuery, leftKeysQuery}, m.filters, "offsets", store.Ints(offsets))
+		left, err = a.keys(groupCtx, q, leftKeysQuery, m.filters, "offsets", store.Ints(offsets))
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -81,7 +81,7 @@ func (a *actives) at(ctx context.Context, q ActiveQuery) ([]store.LedgerKey, err
 
 // keys returns the lifetimes that a query finds, ascending, each once. It has a parameter beside
 // those of all.
-func (a *actives) keys(ctx context.Context, q ActiveQuery, query filtered, filters []filter, name, value string) ([]store.LedgerKey, error) {
+func (a *actives) keys(ctx context.Context, q ActiveQuery, query string, filters []filter, name, value string) ([]store.LedgerKey, error) {
 	after := store.BeforeHistory
 	if q.After.ContractID != "" {
 		after = q.After.CreatedAt

@@ -74,21 +74,14 @@ func distinct(list []string) []string {
 	return slices.Compact(list)
 }
 
-// filtered is a query of rows that match a filter: one that has parties, and one that has none.
-type filtered struct{ byParty, byTemplate string }
-
 // selectFiltered returns the rows of all filters, of one behind the other. newBlock returns a block
 // for the rows of one.
-func selectFiltered[T any](ctx context.Context, db *store.DB, q filtered, filters []filter, params store.Params, newBlock func() store.Rows[T]) ([]T, error) {
+func selectFiltered[T any](ctx context.Context, db *store.DB, query string, filters []filter, params store.Params, newBlock func() store.Rows[T]) ([]T, error) {
 	found := make([][]T, len(filters))
 	group, ctx := guard.WithContext(ctx)
 	for i, f := range filters {
 		own := maps.Clone(params)
-		own["templates"] = store.Texts(f.templates)
-		query := q.byTemplate
-		if len(f.parties) > 0 {
-			query, own["parties"] = q.byParty, store.Texts(f.parties)
-		}
+		own["parties"], own["templates"] = store.Texts(f.parties), store.Texts(f.templates)
 		group.Go(func() (err error) {
 			found[i], err = store.SelectAll(ctx, db, query, own, newBlock())
 			return err

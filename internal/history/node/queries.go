@@ -17,14 +17,10 @@ var (
 	runEventsQuery string
 	//go:embed sql/events_at.sql
 	eventsAtQuery string
-	//go:embed sql/find_by_party.sql
-	findByPartyQuery string
-	//go:embed sql/find_by_template.sql
-	findByTemplateQuery string
-	//go:embed sql/find_reassigned_by_party.sql
-	findReassignedByPartyQuery string
-	//go:embed sql/find_reassigned_by_template.sql
-	findReassignedByTemplateQuery string
+	//go:embed sql/find_events.sql
+	findEventsQuery string
+	//go:embed sql/find_reassigned.sql
+	findReassignedQuery string
 	//go:embed sql/find_parties.sql
 	findPartiesQuery string
 	//go:embed sql/find_parties_descending.sql
@@ -47,10 +43,6 @@ var (
 	importsAtQuery string
 	//go:embed sql/active_keys.sql
 	activeKeysQuery string
-	//go:embed sql/active_keys_by_party.sql
-	activeKeysByPartyQuery string
-	//go:embed sql/left_keys_by_party.sql
-	leftKeysByPartyQuery string
 	//go:embed sql/left_keys.sql
 	leftKeysQuery string
 	//go:embed sql/ended.sql

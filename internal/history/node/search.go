@@ -196,11 +196,11 @@ func (f *finder) offsetsOfEvents(ctx context.Context, p plan, w Range) ([]int64,
 		params["party_keys"] = store.Numbers(keys)
 		return store.SelectAll(ctx, f.db, directed(w.Descending, findPartiesQuery, findPartiesDescendingQuery), params, store.NewOffsets())
 	}
-	q := filtered{findByPartyQuery, findByTemplateQuery}
+	query := findEventsQuery
 	if p.onlyReassigned {
-		q = filtered{findReassignedByPartyQuery, findReassignedByTemplateQuery}
+		query = findReassignedQuery
 		params["kinds"] = store.Texts(reassignments)
 	}
 	params["direction"] = directed(w.Descending, "1", "-1")
-	return selectFiltered(ctx, f.db, q, p.events.filters, params, func() store.Rows[int64] { return store.NewOffsets() })
+	return selectFiltered(ctx, f.db, query, p.events.filters, params, func() store.Rows[int64] { return store.NewOffsets() })
 }

@@ -1,6 +1,7 @@
--- Keys of the contracts of a node's own stream that are active at an offset, of some templates if
--- there are any, after a key. A contract that housekeeping is moving is in both tables and is
--- taken once: it is copied before it is dropped, and the tables are read in the other order.
+-- Keys of the contracts of a node's own stream that are active at an offset, after a key: of some
+-- templates if there are any, and of which one of some parties is a stakeholder if there are any.
+-- A contract that housekeeping is moving is in both tables and is taken once: it is copied before
+-- it is dropped, and the tables are read in the other order. See find_events.sql for the hint.
 SELECT created_at, contract_id, created_time, synchronizer_id, created_offset, archived_offset
 FROM
 (
@@ -11,6 +12,8 @@ FROM
       AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
       AND created_offset <= {at:Int64} AND (archived_offset = 0 OR archived_offset > {at:Int64})
       AND (template_id IN {templates:Array(String)}) = notEmpty({templates:Array(String)})
+      AND indexHint(empty({parties:Array(String)}) OR hasAny(signatories, {parties:Array(String)}) OR hasAny(observers, {parties:Array(String)}))
+      AND (empty({parties:Array(String)}) OR arrayExists(p -> p IN {parties:Array(String)}, signatories) OR arrayExists(p -> p IN {parties:Array(String)}, observers))
     ORDER BY created_at, contract_id
     LIMIT {limit:UInt32}
     UNION ALL
@@ -21,6 +24,8 @@ FROM
       AND (created_at, contract_id) > (fromUnixTimestamp64Micro({after_created:Int64}, 'UTC'), {after_id:String})
       AND created_offset <= {at:Int64} AND archived_offset > {at:Int64}
       AND (template_id IN {templates:Array(String)}) = notEmpty({templates:Array(String)})
+      AND indexHint(empty({parties:Array(String)}) OR hasAny(signatories, {parties:Array(String)}) OR hasAny(observers, {parties:Array(String)}))
+      AND (empty({parties:Array(String)}) OR arrayExists(p -> p IN {parties:Array(String)}, signatories) OR arrayExists(p -> p IN {parties:Array(String)}, observers))
     ORDER BY created_at, contract_id
     LIMIT {limit:UInt32}
 )

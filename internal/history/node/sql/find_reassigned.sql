@@ -1,10 +1,10 @@
--- Like find_by_party.sql, of updates of some kinds.
+-- Like find_events.sql, of updates of some kinds.
 SELECT node_offset
 FROM events
 WHERE stream = {stream:String} AND node_offset > {after:Int64} AND node_offset <= {through:Int64}
   AND (template_id IN {templates:Array(String)}) = notEmpty({templates:Array(String)})
-  AND indexHint(hasAny(witness_parties, {parties:Array(String)}))
-  AND arrayExists(p -> p IN {parties:Array(String)}, witness_parties)
+  AND indexHint(empty({parties:Array(String)}) OR hasAny(witness_parties, {parties:Array(String)}))
+  AND (empty({parties:Array(String)}) OR arrayExists(p -> p IN {parties:Array(String)}, witness_parties))
   AND node_offset IN (
     SELECT node_offset
     FROM updates
