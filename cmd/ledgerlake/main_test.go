@@ -26,6 +26,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // beMain makes the test binary the product, so that tests can start and kill it.
@@ -86,8 +87,31 @@ func start(t *testing.T, args ...string) *ledgerlake {
 	if err := l.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = l.Process.Kill() }) // usually gone already
+	t.Cleanup(func() { l.kill(t) })
 	return l
+}
+
+// kill ends the process, if it still runs, and waits until its services have ended as well: they
+// write into folders that are about to be removed.
+func (l *ledgerlake) kill(t *testing.T) {
+	if l.ProcessState != nil {
+		return
+	}
+	services := children(t, l.Process.Pid)
+	_ = l.Process.Kill() // it may have ended by itself
+	_ = l.Wait()         // says that it was killed
+	for begin := time.Now(); slices.ContainsFunc(services, running); time.Sleep(time.Millisecond) {
+		if time.Since(begin) > time.Minute {
+			t.Errorf("services %v outlive their process by a minute", services)
+			return
+		}
+	}
+}
+
+// running reports whether a process runs; one that has ended and waits to be reaped does not.
+func running(pid int) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && len(line) > 0
 }
 
 // emptyStore is a data folder with a store without history.
@@ -174,7 +198,7 @@ func check(t *testing.T, data string, want verify.Tables) app.Verification {
 func TestDemoIsReproducible(t *testing.T) {
 	needEngine(t)
 	demo := func(args ...string) app.DemoSummary {
-		args = append([]string{"demo", "--json", "--updates", "1500", "--days", "3"}, args...)
+		args = append([]string{"demo", "--json", "--updates", "800", "--days", "3"}, args...)
 		return parse[app.DemoSummary](t, lastLine(mustRun(t, args...)))
 	}
 	first := demo("--scan-workers", "1", "--concurrency", "1")
@@ -268,9 +292,9 @@ func TestKillAtAnyMoment(t *testing.T) {
 		}
 		mustRun(t, args...)
 	}
-	kills(10, 2*time.Second, "ingest", "--once", "--data", data, "--scan-url", url)
+	kills(schematest.Rounds(6, 30), 2*time.Second, "ingest", "--once", "--data", data, "--scan-url", url)
 	check(t, data, served(t, ledger))
-	kills(6, 2*time.Second, "export", "--data", data)
+	kills(schematest.Rounds(4, 20), 2*time.Second, "export", "--data", data)
 	v := check(t, data, served(t, ledger))
 	if !v.OK || v.ObjectsChecked < 10 {
 		t.Fatalf("after the kills: %+v", v)
@@ -319,7 +343,7 @@ func TestKillUpstream(t *testing.T) {
 // TestMirror backfills a second instance from the first one's own interface.
 func TestMirror(t *testing.T) {
 	needEngine(t)
-	ledger, url := network(t, 1500)
+	ledger, url := network(t, 900)
 	first, second := t.TempDir(), t.TempDir()
 	mustRun(t, "ingest", "--once", "--data", first, "--scan-url", url)
 	server := start(t, "serve", "--data", first, "--listen", "127.0.0.1:0")

@@ -17,7 +17,7 @@ import (
 // the network served.
 func TestRestore(t *testing.T) {
 	needEngine(t)
-	ledger, url := networkOfDays(t, 1500, 4)
+	ledger, url := networkOfDays(t, 900, 4)
 	data := t.TempDir()
 	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url)
 	mustRun(t, "export", "--data", data, "--bulk-lookups")
