@@ -255,7 +255,7 @@ func TestCloseRemovesOnlyOwnFiles(t *testing.T) {
 // TestHistoryIsVaried guards the point of the simulation: that everything a reader
 // must cope with occurs.
 func TestHistoryIsVaried(t *testing.T) {
-	_, c := startLedger(t, sim.Config{Updates: 12000, Seed: 42, SkipCompact: true})
+	_, c := startLedger(t, sim.Config{Updates: 6000, Seed: 42, SkipCompact: true})
 	choices, templates := map[string]int{}, map[string]int{}
 	var bytes, nodes, updates, synchronizers, interfaces, roots int
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {

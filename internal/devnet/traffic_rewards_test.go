@@ -14,7 +14,7 @@ import (
 // TestRewardsByTraffic has a network reward apps by traffic: coupons for transfers end when it
 // begins to, and those of each round are what was computed for it.
 func TestRewardsByTraffic(t *testing.T) {
-	l, c := startLedger(t, sim.Config{Updates: 6000, Seed: 36, TrafficRewards: true})
+	l, c := startLedger(t, sim.Config{Updates: 3000, Seed: 36, TrafficRewards: true})
 	digestsMatch(t, c)
 	r := newReplay(t)
 	issued, collected := map[int64]model.Decimal{}, 0

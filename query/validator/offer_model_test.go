@@ -34,7 +34,7 @@ type modelRun struct {
 // modelRunOf returns the run that the tests of every day take, or that of the environment.
 func modelRunOf(t *testing.T, steps int, most time.Duration) *modelRun {
 	t.Helper()
-	run := &modelRun{steps: schematest.Rounds(steps/2, steps), seed: 1, until: time.Now().Add(most)}
+	run := &modelRun{steps: schematest.Rounds(steps/4, steps), seed: 1, until: time.Now().Add(most)}
 	if text := os.Getenv(modelStepsEnv); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
