@@ -174,7 +174,7 @@ func shell(t *testing.T, at places, list []example) []printed {
 	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // seconds, on a machine with nothing else to do
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", file)
 	var stderr bytes.Buffer
@@ -242,7 +242,7 @@ func startExamples(t *testing.T, texts []string) (scanURL, ledger string) {
 // settle waits until everything is ingested, known and published.
 func settle(t *testing.T, base string) {
 	t.Helper()
-	deadline := time.Now().Add(90 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for _, c := range []struct{ operation, want string }{
 		{"GET /v0/backfilling/status", `"complete":true`},
 		{`POST /v2/state/acs {"migration_id": 1, "at": "2026-07-08T22:00:00Z", "page_size": 1}`, `"created_events"`},
@@ -266,7 +266,7 @@ func settle(t *testing.T, base string) {
 // settleLedger waits until the whole stream of the node is there.
 func settleLedger(t *testing.T, base string) {
 	t.Helper()
-	deadline := time.Now().Add(90 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for last, since := "", time.Now(); time.Since(since) < 3*time.Second; time.Sleep(100 * time.Millisecond) {
 		status, body := answer(t, base, "GET /v2/state/ledger-end")
 		if now := string(body); now != last || status != http.StatusOK {
