@@ -272,7 +272,7 @@ func (ep *episode) inPassing(possible []faults.Means, means faults.Means) faults
 // were refused for what they are.
 func refusedBy(text string) faults.Means {
 	for _, words := range []string{
-		"goes backwards", "comes twice", "does not advance", "page begins at", "ends here", "its overview says", "among the history", "belongs to migration",
+		"goes backwards", "appears twice", "does not advance", "page begins at", "ends here", "its overview says", "among the history", "belongs to migration",
 	} {
 		if strings.Contains(text, words) {
 			return faults.ByOrder

@@ -292,7 +292,7 @@ func (ep *episode) nodeFoundOut(ctx context.Context, possible []faults.Means, st
 
 // refusedByNode is refusedBy for what is said of a node's stream.
 func refusedByNode(text string) faults.Means {
-	for _, words := range []string{"comes twice", "follows offset", "beyond the end asked for", "an answer lacks updates"} {
+	for _, words := range []string{"appears twice", "follows offset", "beyond the requested end", "an answer lacks updates"} {
 		if strings.Contains(text, words) {
 			return faults.ByOrder
 		}

@@ -26,7 +26,7 @@ func (ing *Ingester) readActive(ctx context.Context, offset int64, after string)
 		from = importPosition(offset, after)
 	}
 	if err := ing.fetchActive(ctx, from, schemas.AtOffset(offset), ing.writer.Write); err != nil {
-		return fmt.Errorf("reading the contracts active at offset %d, which the stream begins with as the node has pruned what was before: %w", offset, err)
+		return fmt.Errorf("reading the contracts active at offset %d, with which the stream begins because the node has pruned earlier history: %w", offset, err)
 	}
 	ing.moveTo(schemas.AtOffset(offset))
 	ing.log.InfoContext(ctx, "the stream begins with the active contracts", "stream", ing.stream, "offset", offset,
@@ -191,7 +191,7 @@ func (ing *Ingester) spoolActive(ctx context.Context, offset int64, s *spool) er
 			broken++
 		}
 		if len(ways) > 1 && (refused(err) || broken >= webSocketTries) {
-			ing.log.WarnContext(ctx, "the active contracts cannot be read this way, trying the next", "err", err)
+			ing.log.WarnContext(ctx, "the active contracts cannot be read in this way, trying the next", "err", err)
 			ways, broken = ways[1:], 0
 			f.reset()
 			continue
@@ -241,9 +241,9 @@ func (f *activeFeed) confirm(ctx context.Context, by activeWay) error {
 			continue
 		case again.seen != f.seen:
 			f.token = "" // everything is to be read again
-			return f.malformed(fmt.Sprintf("%s gives %d contracts, and %s %d or others", by.name, f.seen.count, other.name, again.seen.count))
+			return f.malformed(fmt.Sprintf("%s returns %d contracts, but %s returns %d or different ones", by.name, f.seen.count, other.name, again.seen.count))
 		case other.name == by.name:
-			f.ing.log.WarnContext(ctx, "no second operation of the node confirms the active contracts: one that it leaves out cannot be noticed", "way", by.name)
+			f.ing.log.WarnContext(ctx, "no second operation of the node confirms the active contracts: a missing one cannot be detected", "way", by.name)
 		}
 		return nil
 	}
@@ -324,7 +324,7 @@ func (f *activeFeed) list(ctx context.Context) error {
 		})
 		if err != nil {
 			if tooLong(err) {
-				return final{fmt.Errorf("the node gives active contracts by short lists only, and not all of them fit into one: let the websocket %s through: %w", activeOperation, err)}
+				return final{fmt.Errorf("the node returns active contracts only as short lists, and they do not all fit into one: allow the websocket %s: %w", activeOperation, err)}
 			}
 			return err
 		}
@@ -341,7 +341,7 @@ func (f *activeFeed) list(ctx context.Context) error {
 			f.limit = 1
 			f.reset()
 		case f.token == before:
-			return f.malformed("a list ends with the token that it was asked with")
+			return f.malformed("a list ends with the token that it was requested with")
 		}
 	}
 }

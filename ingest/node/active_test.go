@@ -150,7 +150,7 @@ func TestSetThatIsPrunedMeanwhileStops(t *testing.T) {
 	u.end += 100
 	u.pruned = u.activeAt + 1
 	ing := newIngester(t, u, sinkAt(at), nil)
-	checkStopped(t, ing, ing.Backfill(testContext(t)), ErrPruned, "the contracts that were active at offset "+strconv.FormatInt(u.activeAt, 10), "Ways out", "drop the rows of stream node:"+participant)
+	checkStopped(t, ing, ing.Backfill(testContext(t)), ErrPruned, "the contracts that were active at offset "+strconv.FormatInt(u.activeAt, 10), "To fix it", "drop the rows of stream node:"+participant)
 }
 
 func TestMalformedActiveContracts(t *testing.T) {
@@ -161,7 +161,7 @@ func TestMalformedActiveContracts(t *testing.T) {
 	good := set[4].wire // after the pair that is told twice comes number 3
 	for name, c := range map[string]struct{ wire, says string }{
 		"no entry":                   {`{"workflowId":"w"}`, "no contractEntry"},
-		"an unknown entry":           {`{"contractEntry":{"JsNew":{}}}`, `"JsNew" is not known here`},
+		"an unknown entry":           {`{"contractEntry":{"JsNew":{}}}`, `"JsNew" is unknown`},
 		"no contract":                {`{"contractEntry":{"JsActiveContract":{"synchronizerId":"s"}}}`, "createdEvent"},
 		"no synchronizer":            {strings.Replace(good, `"synchronizerId"`, `"other"`, 1), "synchronizerId"},
 		"activated behind the set":   {strings.Replace(good, `"offset":`, `"offset":9`, 1), "was activated at offset"},

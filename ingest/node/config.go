@@ -103,7 +103,7 @@ func (c *Config) setDefaults() error {
 	switch c.Source {
 	case Auto, WebSocket, Lists, Flats:
 	default:
-		return fmt.Errorf("source of the node's stream %q is none of %q, %q, %q", c.Source, WebSocket, Lists, Flats)
+		return fmt.Errorf("source of the node's stream %q is not one of %q, %q, %q", c.Source, WebSocket, Lists, Flats)
 	}
 	err := stream.NotNegative(map[string]int64{
 		"workers": int64(c.Workers), "largest frame": c.MaxFrameBytes, "spool bytes": c.SpoolBytes,

@@ -22,7 +22,7 @@ type element struct {
 type unknownKind struct{ what, name string }
 
 func (e *unknownKind) Error() string {
-	return fmt.Sprintf("%s %q is not known here: a newer release of ledgerlake is needed to read on", e.what, e.name)
+	return fmt.Sprintf("%s %q is unknown: reading on needs a newer release of ledgerlake", e.what, e.name)
 }
 
 // decodeElement reads a frame {"update": {...}} of the updates stream. The result refers
@@ -216,7 +216,7 @@ func (d *decoder) transactionEvent(name string) error {
 	case "ExercisedEvent":
 		return d.exercised()
 	case "ArchivedEvent":
-		return fmt.Errorf("the node gives archived events: it did not follow the shape asked for, which has exercises")
+		return fmt.Errorf("the node returned archived events, but the requested shape has exercises")
 	}
 	return &unknownKind{"an event of kind", name}
 }
@@ -276,7 +276,7 @@ func (d *decoder) tree(u *schemas.Update) error {
 		case len(open) == 0:
 			roots = append(roots, e.Node)
 		case last > open[len(open)-1]:
-			return fmt.Errorf("event %d has last descendant %d, beyond that of the event around it, %d", e.Node, last, open[len(open)-1])
+			return fmt.Errorf("event %d has last descendant %d, beyond that of the event that contains it, %d", e.Node, last, open[len(open)-1])
 		}
 		open = append(open, last)
 	}

@@ -147,7 +147,7 @@ func (d *decoder) addExtras(l *schemas.LocalEvent, members ...any) error {
 	d.extras = out
 	sorted, err := jsonscan.AppendCanonical(d.in.byteSlab.room(len(out)), out)
 	if err != nil {
-		return fmt.Errorf("an event has a member of its reassignment: %w", err)
+		return fmt.Errorf("an event has a member that belongs to its reassignment: %w", err)
 	}
 	d.in.byteSlab.use(sorted)
 	l.Extras = sorted

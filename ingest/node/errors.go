@@ -19,12 +19,12 @@ var (
 	ErrDenied = errors.New("the node denies access")
 
 	// errLate means that the stream lacks an update, which came too late.
-	errLate = fmt.Errorf("%w: the node returned an update after later ones that are stored by now, so the stream lacks it", schemas.ErrDiverged)
+	errLate = fmt.Errorf("%w: the node returned an update after later ones that are already stored, so the stream lacks it", schemas.ErrDiverged)
 
 	// errIdle ends a websocket on which nothing arrives any more.
 	errIdle = errors.New("neither an update nor a checkpoint within the idle timeout")
 	// errDead ends a websocket whose peer answered pings once and no longer does.
-	errDead = errors.New("the websocket's peer does not answer pings any more")
+	errDead = errors.New("the websocket's peer no longer answers pings")
 	// errSilent ends a websocket that keeps back updates which the node has.
 	errSilent = errors.New("the websocket is silent although the node has later updates")
 	// errRenewed ends a websocket whose token is about to expire and was renewed.

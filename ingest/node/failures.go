@@ -109,7 +109,7 @@ func (f *failures) decide(ctx context.Context, err error, wait *time.Duration) e
 // renew replaces a token that was refused; the first time it is tried at once.
 func (f *failures) renew(ctx context.Context, err error, wait *time.Duration) error {
 	if f.auth++; f.auth > authTries {
-		return fmt.Errorf("%w: the token is refused, also after it was renewed: %w", ErrDenied, err)
+		return fmt.Errorf("%w: the token is refused, even after it was renewed: %w", ErrDenied, err)
 	}
 	tokens := f.ing.client.tokens
 	old := tokens.Current()

@@ -17,7 +17,7 @@ func (p *pipeline) checkFuture(u *schemas.Update) error {
 	if u == nil || p.horizon == nil || u.RecordTime <= p.horizon() {
 		return nil
 	}
-	return &Error{Err: fmt.Errorf("%w: %s at offset %d is dated %s, which is later than this machine's clock allows (record-time-ahead): the clock is wrong or the node is; nothing from there on is stored",
+	return &Error{Err: fmt.Errorf("%w: %s at offset %d is dated %s, which is later than this machine's clock allows (--record-time-ahead): either the clock or the node is wrong; nothing from there on is stored",
 		errBeyond, u.UpdateID, u.Local.Offset, u.RecordTime)}
 }
 
@@ -28,7 +28,7 @@ func (p *pipeline) checkPast(u *schemas.Update) error {
 	if u.RecordTime >= last {
 		return nil
 	}
-	return malformedAt(&element{}, fmt.Errorf("update %s at offset %d is dated %s, before the update that came before it from synchronizer %s, which is of %s",
+	return malformedAt(&element{}, fmt.Errorf("update %s at offset %d is dated %s, earlier than the previous update of synchronizer %s, which is dated %s",
 		u.UpdateID, u.Local.Offset, u.RecordTime, u.SynchronizerID, last))
 }
 

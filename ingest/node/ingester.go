@@ -71,7 +71,7 @@ func (ing *Ingester) notice(where, member string) {
 		return
 	}
 	ing.status.unmapped(where + ": " + member)
-	ing.log.Warn("the node returns something that is not stored: a newer release of ledgerlake may know it", "in", where, "member", member)
+	ing.log.Warn("the node returned something that this release does not store: a newer release of ledgerlake may", "in", where, "member", member)
 }
 
 // Backfill brings the stream to the ledger's end as of now. It returns the reason when
@@ -105,7 +105,7 @@ func (ing *Ingester) backfill(ctx context.Context) error {
 		return err
 	}
 	s := ing.Status()
-	ing.log.InfoContext(ctx, "the node's stream is complete up to now", "stream", ing.stream, "source", s.Source,
+	ing.log.InfoContext(ctx, "the node's stream has caught up", "stream", ing.stream, "source", s.Source,
 		"offset", ing.batches.through.Offset, "updates", s.Updates, "imports", s.Imports, "bytes", s.Bytes, "elapsed", ing.cfg.Now().Sub(begin))
 	return nil
 }
@@ -137,7 +137,7 @@ func (ing *Ingester) remember(ctx context.Context, err error) error {
 func (ing *Ingester) resume(ctx context.Context) error {
 	ing.status.SetPhase(stream.PhaseStarting, "")
 	ing.batches = nil
-	if err := ing.callNode(ctx, "asking the node who it is", func() error { return ing.askParticipant(ctx) }); err != nil {
+	if err := ing.callNode(ctx, "asking the node for its participant id", func() error { return ing.askParticipant(ctx) }); err != nil {
 		return err
 	}
 	ing.stream = schemas.NodeStream(ing.participant)
@@ -149,7 +149,7 @@ func (ing *Ingester) resume(ctx context.Context) error {
 		return err
 	}
 	ing.moveTo(resume.Committed)
-	if err := ing.callNode(ctx, "asking what the node has", func() error { return ing.checkNode(ctx) }); err != nil {
+	if err := ing.callNode(ctx, "asking the node for the ends of its history", func() error { return ing.checkNode(ctx) }); err != nil {
 		return err
 	}
 	ing.log.InfoContext(ctx, "ingest starts", "stream", ing.stream, "position", resume.Committed, "pending", resume.Pending != nil,
@@ -177,7 +177,7 @@ func (ing *Ingester) begin(ctx context.Context) error {
 		if err == nil || !errors.Is(err, ErrPruned) || tries == beginTries {
 			return err
 		}
-		if err := ing.callNode(ctx, "asking what the node has", func() error { return ing.checkNode(ctx) }); err != nil {
+		if err := ing.callNode(ctx, "asking the node for the ends of its history", func() error { return ing.checkNode(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func checkResume(stream string, r schemas.Resume) error {
 	}
 	for _, p := range positions {
 		if p != schemas.Start && (p.Offset <= 0 || !isImport(p) && p != schemas.AtOffset(p.Offset)) {
-			return fmt.Errorf("%w: stream %s is at %s, which is no position of a node's stream", schemas.ErrDiverged, stream, p)
+			return fmt.Errorf("%w: stream %s is at %s, which is not a position of a node's stream", schemas.ErrDiverged, stream, p)
 		}
 	}
 	return nil
@@ -319,7 +319,7 @@ func (ing *Ingester) askParticipant(ctx context.Context) error {
 		return err
 	case answer.ID == "":
 		return &Error{Upstream: ing.client.name, Operation: participantOperation,
-			Err: fmt.Errorf("%w: the node does not say who it is", schemas.ErrMalformed)}
+			Err: fmt.Errorf("%w: the node does not report its participant id", schemas.ErrMalformed)}
 	case known != "" && answer.ID != known:
 		return fmt.Errorf("%w: the stream is that of participant %s, but %s is the node of participant %s: offsets are not comparable between nodes",
 			schemas.ErrDiverged, known, ing.client.name, answer.ID)
@@ -336,14 +336,15 @@ func (ing *Ingester) prunedError(at schemas.Position) error {
 		need = fmt.Sprintf("the contracts that were active at offset %d", at.Offset)
 	}
 	return fmt.Errorf("%w: stream %s is committed up to %s and needs %s, but %s has pruned everything through offset %d. "+
-		"Ways out: point the ingest to a backup of the same participant that still has offset %d; "+
-		"or drop the rows of stream %s, in all tables, and start again: it then begins with the contracts active now, and what lies between is lost",
+		"To fix it, ingest from a backup of the same participant that still has offset %d; or drop the rows "+
+		"of stream %s in all tables and start again: it then begins with the contracts that are active now, "+
+		"and the history in between is lost",
 		ErrPruned, ing.stream, at, need, ing.client.name, ing.pruned, at.Offset, ing.stream)
 }
 
 // lostError explains that the node's ledger ends before the stream does.
 func (ing *Ingester) lostError(at schemas.Position, err error) error {
-	return fmt.Errorf("%w: stream %s is committed up to offset %d, which the ledger of %s has not reached: "+
-		"the node was restored from an older state, or it is another one (%w)",
+	return fmt.Errorf("%w: stream %s is committed up to offset %d, which the ledger of %s has not reached: the node was "+
+		"restored from an older state, or it is another node (%w)",
 		schemas.ErrDiverged, ing.stream, at.Offset, ing.client.name, err)
 }

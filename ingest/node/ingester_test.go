@@ -101,7 +101,7 @@ func TestPendingBatchThatDiffersStops(t *testing.T) {
 	u, sink := newUpstream(t, newGenerator(4).elements(50)), newSink()
 	sink.resume.Pending = &schemas.Intent{After: schemas.Start, Through: schemas.AtOffset(u.elements[20].offset), Items: 3, Hash: "abc"}
 	ing := newIngester(t, u, sink, nil)
-	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrDiverged, "announced were 3 with hash abc")
+	checkStopped(t, ing, ing.Backfill(testContext(t)), schemas.ErrDiverged, "but 3 with hash abc were announced")
 }
 
 func TestPendingCheckpointIsRepeated(t *testing.T) {
@@ -284,7 +284,7 @@ func TestConditionsThatStop(t *testing.T) {
 	}{
 		"pruned behind the position": {
 			func(u *upstream, _ *Config) { u.pruned = middle + 1 }, schemas.AtOffset(middle), ErrPruned,
-			[]string{fmt.Sprintf("committed up to offset %d", middle), fmt.Sprintf("pruned everything through offset %d", middle+1), "Ways out", "node:" + participant},
+			[]string{fmt.Sprintf("committed up to offset %d", middle), fmt.Sprintf("pruned everything through offset %d", middle+1), "To fix it", "node:" + participant},
 		},
 		"ledger ends before the position": {
 			func(*upstream, *Config) {}, schemas.AtOffset(10_000), schemas.ErrDiverged,
@@ -296,7 +296,7 @@ func TestConditionsThatStop(t *testing.T) {
 		},
 		"a position of public history": {
 			func(*upstream, *Config) {}, schemas.Position{MigrationID: 1, RecordTime: epoch}, schemas.ErrDiverged,
-			[]string{"no position of a node's stream"},
+			[]string{"not a position of a node's stream"},
 		},
 		"rights denied": {
 			func(u *upstream, _ *Config) {
@@ -365,7 +365,7 @@ func TestPrunedWhileFollowingStops(t *testing.T) {
 	more := g.elements(20)
 	u.set(func(u *upstream) { u.pruned = more[10].offset })
 	u.grow(more...)
-	checkStopped(t, ing, <-done, ErrPruned, "Ways out")
+	checkStopped(t, ing, <-done, ErrPruned, "To fix it")
 }
 
 func TestParticipantThatChangesBetweenSessionsStops(t *testing.T) {

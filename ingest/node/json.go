@@ -44,7 +44,7 @@ func (r *jsonReader) text(body []byte, member func(key []byte) error) error {
 	return r.scan.End()
 }
 
-var errDuplicate = errors.New("a member comes twice")
+var errDuplicate = errors.New("a member appears twice")
 
 // object reads an object; member must read the value of each. The key it gets is good
 // until it reads on.
@@ -91,12 +91,12 @@ func (r *jsonReader) oneOf(what string, read func(key []byte) error) error {
 	count := 0
 	err := r.object(what, func(key []byte) error {
 		if count++; count > 1 {
-			return fmt.Errorf("%s says two things that it is, also %q", what, key)
+			return fmt.Errorf("%s has two kinds, the second is %q", what, key)
 		}
 		return read(key)
 	})
 	if err == nil && count == 0 {
-		return fmt.Errorf("%s does not say what it is", what)
+		return fmt.Errorf("%s has no kind", what)
 	}
 	return err
 }
@@ -182,7 +182,7 @@ func (r *jsonReader) int64(what string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(unsafe.String(unsafe.SliceData(text), len(text)), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %.40s is not a whole number of 64 bits", what, text)
+		return 0, fmt.Errorf("%s: %.40s is not a 64-bit integer", what, text)
 	}
 	return n, nil
 }
@@ -200,7 +200,7 @@ func (r *jsonReader) positive(what string) (int64, error) {
 func (r *jsonReader) node(what string) (int32, error) {
 	n, err := r.int64(what)
 	if err == nil && (n < 0 || n > math.MaxInt32) {
-		return 0, fmt.Errorf("%s is %d, which is not within 0 and 2^31", what, n)
+		return 0, fmt.Errorf("%s is %d, which is not between 0 and 2^31", what, n)
 	}
 	return int32(n), err
 }
@@ -335,7 +335,7 @@ func (r *jsonReader) eachPage(member string, post func(token string) ([]byte, er
 		case err != nil || next == "":
 			return err
 		case next == token:
-			return fmt.Errorf("%w: a page names itself as the next one", schemas.ErrMalformed)
+			return fmt.Errorf("%w: a page names itself as the next page", schemas.ErrMalformed)
 		}
 		token = strings.Clone(next)
 	}

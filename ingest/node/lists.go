@@ -65,7 +65,7 @@ func (l *lists) read(ctx context.Context, from, to int64, change time.Time, end 
 				return err
 			}
 			if upTo < at {
-				return l.fail(at, fmt.Errorf("the ledger's end went back to offset %d", upTo))
+				return l.fail(at, fmt.Errorf("the ledger's end moved back to offset %d", upTo))
 			}
 		}
 		for at < upTo {
@@ -139,7 +139,7 @@ func (l *lists) take(ctx context.Context, body []byte, at, through int64, limit 
 		}
 	}
 	if good < count || count >= limit && last <= at {
-		return at, l.fail(at, fmt.Errorf("%w: a list of offsets after %d through %d is out of order behind offset %d", schemas.ErrMalformed, at, through, last))
+		return at, l.fail(at, fmt.Errorf("%w: a list of offsets after %d through %d is out of order after offset %d", schemas.ErrMalformed, at, through, last))
 	}
 	l.adapt(count, limit)
 	return through, out(ctx, frame{covered: through})

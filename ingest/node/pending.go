@@ -22,7 +22,7 @@ func (ing *Ingester) repeat(ctx context.Context, in *schemas.Intent) error {
 	if err := stream.CheckAnnounced(in, b.Batch, ing.client.name); err != nil {
 		if in.After == schemas.Start && !isImport(in.Through) && ing.pruned > 0 {
 			// The batch may have been history, which is gone by now.
-			return fmt.Errorf("%w; its %d items with hash %s were not contracts active at its end", ing.prunedError(in.After), in.Items, in.Hash)
+			return fmt.Errorf("%w; the unfinished batch of %d items with hash %s is not the contracts active at its end", ing.prunedError(in.After), in.Items, in.Hash)
 		}
 		return err
 	}

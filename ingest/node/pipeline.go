@@ -125,7 +125,7 @@ func (p *pipeline) run(ctx context.Context, read func(ctx context.Context, out e
 }
 
 // errStopped ends reading once the pipeline has all that it wants.
-var errStopped = errors.New("reading is over")
+var errStopped = errors.New("reading has ended")
 
 // groupFrames puts frames into chunks. A chunk is passed on as soon as there is room for it.
 func groupFrames(ctx context.Context, frames <-chan frame, work, ordered chan<- *chunk) error {

@@ -58,7 +58,7 @@ func (ing *Ingester) afterSession(ctx context.Context, failures *failures, err e
 	case refused(err) && answered:
 		source := ing.feeds.source()
 		if ing.feeds.refused() {
-			ing.log.WarnContext(ctx, "the node does not offer this source, trying the next", "source", source, "next", ing.feeds.source(), "err", err)
+			ing.log.WarnContext(ctx, "the node does not offer this way to read, trying the next", "source", source, "next", ing.feeds.source(), "err", err)
 			return nil
 		}
 		if ing.feeds.rounds >= refusalTries && !ing.streamed {
@@ -67,7 +67,7 @@ func (ing *Ingester) afterSession(ctx context.Context, failures *failures, err e
 		failures.refused = 0 // counted by rounds
 	case answered && !schemas.NeedsPerson(err) && brokenStream(err) && (lasted < settled || errors.Is(err, errIdle)):
 		if ing.feeds.failed() {
-			ing.log.WarnContext(ctx, "the websocket fails again and again, reading by list calls", "err", err, "again_in", ing.cfg.TryWebSocketEvery)
+			ing.log.WarnContext(ctx, "the websocket keeps failing, reading by list calls instead", "err", err, "again_in", ing.cfg.TryWebSocketEvery)
 		}
 	case lasted >= settled:
 		failures.reset()

@@ -61,7 +61,7 @@ var errOrder = errors.New("out of order")
 func (s *sequence) next(el *element) error {
 	switch {
 	case s.end > 0 && el.offset > s.end:
-		return fmt.Errorf("offset %d came, beyond the end asked for, %d", el.offset, s.end)
+		return fmt.Errorf("offset %d is beyond the requested end, %d", el.offset, s.end)
 	case el.update == nil && el.offset < s.at:
 		return fmt.Errorf("a checkpoint at offset %d follows offset %d", el.offset, s.at)
 	case el.update == nil:
@@ -72,7 +72,7 @@ func (s *sequence) next(el *element) error {
 	case el.offset == s.at && s.update != nil:
 		return duplicate(s.update, el.update)
 	case el.offset <= s.at && s.again(el):
-		return fmt.Errorf("update %s at offset %d comes twice, after offset %d", el.update.UpdateID, el.offset, s.at)
+		return fmt.Errorf("update %s at offset %d appears twice, after offset %d", el.update.UpdateID, el.offset, s.at)
 	case el.offset <= s.at:
 		return fmt.Errorf("%w: update %s at offset %d follows offset %d", errOrder, el.update.UpdateID, el.offset, s.at)
 	}
@@ -92,8 +92,8 @@ func (s *sequence) covered(offset int64) {
 func duplicate(a, b *schemas.Update) error {
 	hashA, hashB := stream.HashUpdate(a), stream.HashUpdate(b)
 	if hashA == hashB {
-		return fmt.Errorf("update %s at offset %d comes twice", a.UpdateID, a.Local.Offset)
+		return fmt.Errorf("update %s at offset %d appears twice", a.UpdateID, a.Local.Offset)
 	}
-	return fmt.Errorf("offset %d comes twice with different content, update %s with hash %s and update %s with hash %s",
+	return fmt.Errorf("offset %d appears twice with different content, update %s with hash %s and update %s with hash %s",
 		a.Local.Offset, a.UpdateID, hashA, b.UpdateID, hashB)
 }

@@ -135,7 +135,7 @@ func TestTokenThatStaysRefusedStops(t *testing.T) {
 		c.BaseURL = strings.Replace(c.BaseURL, "http://", "http://user:password@", 1)
 	})
 	err := ing.Backfill(testContext(t))
-	checkStopped(t, ing, err, ErrDenied, "also after it was renewed", "401")
+	checkStopped(t, ing, err, ErrDenied, "even after it was renewed", "401")
 	if asked < 2 {
 		t.Error("the token was not renewed")
 	}

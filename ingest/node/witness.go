@@ -65,7 +65,7 @@ func (w *witness) confirm(ctx context.Context, by Source, after, through int64, 
 	}
 	if !w.alone {
 		w.alone = true
-		w.warn(ctx, "no second operation of the node confirms what a list has: an update that it leaves out cannot be noticed", "source", by)
+		w.warn(ctx, "no second operation of the node confirms its lists: a missing update cannot be detected", "source", by)
 	}
 	return w.compare(ctx, by, by, after, through, elements)
 }

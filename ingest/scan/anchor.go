@@ -94,7 +94,7 @@ func (t *tail) check(ctx context.Context, p *peer) error {
 		return err
 	case a.hash == "" && a.source == Events:
 		// It may have been a verdict, of which each upstream has its own.
-		t.log.WarnContext(ctx, "the upstream does not have the item that the stream ends with; if that was a verdict, which another upstream recorded, all is well",
+		t.log.WarnContext(ctx, "the upstream does not have the item that the stream ends with; this is harmless if the item is a verdict that another upstream recorded",
 			"from", p.client.Upstream(), "position", a.position.String(), "update_id", a.position.UpdateID)
 		return nil
 	}
@@ -109,7 +109,7 @@ func (a anchor) among(items []schemas.Item, c *Client) (found bool, err error) {
 			continue
 		}
 		if u := items[i].Update; a.hash != "" && (u == nil || stream.HashUpdate(u) != a.hash) {
-			return false, fmt.Errorf("%w: %s gives other content of update %s, %s, than the stream holds",
+			return false, fmt.Errorf("%w: %s returns other content for update %s, %s, than the stream has",
 				schemas.ErrDiverged, c.Upstream(), a.position.UpdateID, a.position)
 		}
 		return true, nil
@@ -118,7 +118,7 @@ func (a anchor) among(items []schemas.Item, c *Client) (found bool, err error) {
 }
 
 func (a anchor) missing(c *Client) error {
-	return fmt.Errorf("%w: %s does not have update %s, %s, which the stream holds",
+	return fmt.Errorf("%w: %s does not have update %s, %s, which the stream has",
 		schemas.ErrDiverged, c.Upstream(), a.position.UpdateID, a.position)
 }
 

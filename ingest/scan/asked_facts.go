@@ -95,7 +95,7 @@ func (a *askedFacts) answer(ctx context.Context, key facts.Key) (facts.Fact, err
 	case a.slots <- struct{}{}:
 		defer func() { <-a.slots }()
 	case <-ctx.Done():
-		return facts.Fact{}, fmt.Errorf("fact %s: %w: too many questions are under way", key, schemas.ErrUnavailable)
+		return facts.Fact{}, fmt.Errorf("fact %s: %w: too many requests are in progress", key, schemas.ErrUnavailable)
 	}
 	if kind, _ := facts.KindOf(key.Operation); kind.Immutable {
 		kept, err := a.facts.cfg.Store.LatestFact(ctx, key)

@@ -95,16 +95,16 @@ func TestBadHistoryStopsWithOneClearError(t *testing.T) {
 		}), "history goes forwards"},
 		{"one item twice", Events, arrange(eventsOperation, func(_ *wireRequest, items []schemas.Item) []schemas.Item {
 			return slices.Insert(items, 2, items[1])
-		}), "comes twice"},
+		}), "appears twice"},
 		{"one position twice with other content", Events, arrange(eventsOperation, func(_ *wireRequest, items []schemas.Item) []schemas.Item {
 			other := schemas.Item{Verdict: items[1].Verdict}
 			return slices.Insert(items, 2, other)
-		}), "comes twice with different content"},
+		}), "appears twice with different content"},
 		{"updates-before with a position twice", UpdatesBefore, arrange(updatesBeforeOperation, func(_ *wireRequest, items []schemas.Item) []schemas.Item {
 			u := *items[1].Update
 			u.WorkflowID = "other"
 			return slices.Insert(items, 2, schemas.Item{Update: &u})
-		}), "comes twice with different content"},
+		}), "appears twice with different content"},
 		{"cursor that never advances", Events, arrange(eventsOperation, func(q *wireRequest, items []schemas.Item) []schemas.Item {
 			return history.items[:min(q.PageSize, len(history.items))]
 		}), "not after its cursor"},
@@ -121,8 +121,8 @@ func TestBadHistoryStopsWithOneClearError(t *testing.T) {
 		{"updates-before of another synchronizer", UpdatesBefore, edit(updatesBeforeOperation, 1, func(it *schemas.Item) {
 			it.Update.SynchronizerID = synchronizerB
 		}), "belongs to migration 1 of second-domain"},
-		{"updates-before outside its span", UpdatesBefore, edit(updatesBeforeOperation, 0, moveTo(1, t0-1)), "outside the span"},
-		{"import among the history", Updates, edit(updatesOperation, 0, moveTo(1, schemas.MinMicros)), "is among the history"},
+		{"updates-before outside its span", UpdatesBefore, edit(updatesBeforeOperation, 0, moveTo(1, t0-1)), "outside the range"},
+		{"import among the history", Updates, edit(updatesOperation, 0, moveTo(1, schemas.MinMicros)), "appears among the history"},
 		{"import of another migration", Events, edit(importUpdatesOperation, 1, func(it *schemas.Item) { it.Update.MigrationID = 2 }), "belongs to migration 2"},
 		{"history among the imports", Events, edit(importUpdatesOperation, 1, func(it *schemas.Item) { it.Update.RecordTime = t0 }), "among the import updates"},
 		{"import with two events", Events, edit(importUpdatesOperation, 1, func(it *schemas.Item) {
@@ -136,9 +136,9 @@ func TestBadHistoryStopsWithOneClearError(t *testing.T) {
 			}
 			return items
 		}, "its overview says"},
-		{"wrong encoding", Events, edit(eventsOperation, 1, compact), "not in the encoding asked for"},
-		{"wrong encoding of an import", Events, edit(importUpdatesOperation, 0, compact), "not in the encoding asked for"},
-		{"wrong encoding of updates-before", UpdatesBefore, edit(updatesBeforeOperation, 1, compact), "not in the encoding asked for"},
+		{"wrong encoding", Events, edit(eventsOperation, 1, compact), "not in the requested encoding"},
+		{"wrong encoding of an import", Events, edit(importUpdatesOperation, 0, compact), "not in the requested encoding"},
+		{"wrong encoding of updates-before", UpdatesBefore, edit(updatesBeforeOperation, 1, compact), "not in the requested encoding"},
 		{"events that do not form a tree", Events, edit(eventsOperation, 1, func(it *schemas.Item) { it.Update.RootEvents = []int32{3} }), "element 1"},
 		{"value that is no JSON", Events, edit(eventsOperation, 1, func(it *schemas.Item) { it.Update.Events[0].Argument = []byte(`{"record":}`) }), "malformed history"},
 		{"verdict of another time than its update", Events, edit(eventsOperation, 1, func(it *schemas.Item) { it.Verdict.RecordTime++ }), "disagree"},
@@ -320,7 +320,7 @@ func TestUpdateThatIsTooLargeForAnyPage(t *testing.T) {
 
 func TestBadOverviewsStop(t *testing.T) {
 	for name, c := range map[string]struct{ answer, cause string }{
-		"chain that loops":         {`{"record_time_range":[],"complete":true,"previous_migration_id":5}`, "names migration 5 as the one before"},
+		"chain that loops":         {`{"record_time_range":[],"complete":true,"previous_migration_id":5}`, "names migration 5 as its predecessor"},
 		"a migration of any id":    {`{"record_time_range":[],"complete":true}`, "more than"},
 		"no flag":                  {`{"record_time_range":[]}`, "complete"},
 		"range that ends early":    {`{"record_time_range":[{"synchronizer_id":"s","min":"2026-07-02T00:00:00Z","max":"2026-07-01T00:00:00Z"}],"complete":true}`, "before they begin"},

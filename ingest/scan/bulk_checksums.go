@@ -35,12 +35,12 @@ func (c *Client) BulkChecksums(ctx context.Context, keys []string) ([]string, er
 		return nil, fmt.Errorf("reading the checksums of %s: %w: %w", c.name, schemas.ErrMalformed, err)
 	}
 	if len(answer.Checksums) != len(keys) {
-		return nil, fmt.Errorf("%s gave %d checksums for %d objects: %w", c.name, len(answer.Checksums), len(keys), schemas.ErrMalformed)
+		return nil, fmt.Errorf("%s returned %d checksums for %d objects: %w", c.name, len(answer.Checksums), len(keys), schemas.ErrMalformed)
 	}
 	sums := make([]string, len(keys))
 	for i, sum := range answer.Checksums {
 		if sums[i], err = hexSum(sum.Value); err != nil {
-			return nil, fmt.Errorf("the checksum that %s gave of %s: %w", c.name, keys[i], err)
+			return nil, fmt.Errorf("the checksum that %s returned for %s: %w", c.name, keys[i], err)
 		}
 	}
 	return sums, nil
@@ -55,7 +55,7 @@ func hexSum(value string) (string, error) {
 			if value == "" {
 				return "", nil
 			}
-			return "", fmt.Errorf("%q is no SHA-256: %w", value, schemas.ErrMalformed)
+			return "", fmt.Errorf("%q is not a SHA-256: %w", value, schemas.ErrMalformed)
 		}
 	}
 	return hex.EncodeToString(raw), nil

@@ -49,7 +49,7 @@ func readChain(ctx context.Context, c *Client, from int64) (*chain, error) {
 		previous := *info.Previous
 		if previous >= info.MigrationID || previous < 0 {
 			return nil, &Error{Upstream: c.Upstream(), Operation: migrationInfoOperation,
-				Err: fmt.Errorf("%w: migration %d names migration %d as the one before", schemas.ErrMalformed, info.MigrationID, previous)}
+				Err: fmt.Errorf("%w: migration %d names migration %d as its predecessor", schemas.ErrMalformed, info.MigrationID, previous)}
 		}
 		if info, err = c.MigrationInfo(ctx, previous); errors.Is(err, schemas.ErrNotFound) {
 			ch.missing, info, err = previous, nil, nil

@@ -79,7 +79,7 @@ func (c *Config) setDefaults() error {
 	switch c.Source {
 	case Auto, Events, Updates, UpdatesBefore:
 	default:
-		return fmt.Errorf("source of history %q is none of %q, %q, %q", c.Source, Events, Updates, UpdatesBefore)
+		return fmt.Errorf("source of history %q is not one of %q, %q, %q", c.Source, Events, Updates, UpdatesBefore)
 	}
 	c.Workers = cmp.Or(c.Workers, min(4*(1+len(c.Peers)), 16))
 	c.Agree, c.AgreeOn = cmp.Or(c.Agree, 1), cmp.Or(c.AgreeOn, AgreeOnUpdates)
@@ -89,10 +89,10 @@ func (c *Config) setDefaults() error {
 	c.Refresh = cmp.Or(c.Refresh, 30*time.Second)
 	c.sidePause = cmp.Or(c.sidePause, sidePause)
 	if c.Agree < 1 || c.Agree > len(c.urls()) {
-		return fmt.Errorf("%d upstreams cannot agree: there are %d", c.Agree, len(c.urls()))
+		return fmt.Errorf("%d upstreams must agree, but there are %d", c.Agree, len(c.urls()))
 	}
 	if c.AgreeOn != AgreeOnUpdates && c.AgreeOn != AgreeOnEvents {
-		return fmt.Errorf("upstreams agree on %q or %q, not on %q", AgreeOnUpdates, AgreeOnEvents, c.AgreeOn)
+		return fmt.Errorf("upstreams can agree on %q or %q, not on %q", AgreeOnUpdates, AgreeOnEvents, c.AgreeOn)
 	}
 	return stream.NotNegative(map[string]int64{"workers": int64(c.Workers), "largest page": c.MaxPageBytes})
 }

@@ -60,7 +60,7 @@ type DisagreementAnswer struct {
 func (d Disagreement) String() string {
 	parts := make([]string, len(d.Answers))
 	for i, a := range d.Answers {
-		parts[i] = fmt.Sprintf("%s gives %d items with digest %.16s", a.Upstream, a.Items, a.Digest)
+		parts[i] = fmt.Sprintf("%s returns %d items with digest %.16s", a.Upstream, a.Items, a.Digest)
 	}
 	return fmt.Sprintf("after %s through %s: %s", d.After, d.Through, strings.Join(parts, ", "))
 }

@@ -61,7 +61,7 @@ func (c *FactsConfig) setDefaults() error {
 	}
 	c.Agree = cmp.Or(c.Agree, 1)
 	if c.Agree < 1 || c.Agree > len(c.URLs) {
-		return fmt.Errorf("%d upstreams cannot agree on facts: there are %d", c.Agree, len(c.URLs))
+		return fmt.Errorf("%d upstreams must agree on facts, but there are %d", c.Agree, len(c.URLs))
 	}
 	c.Interval = cmp.Or(c.Interval, time.Minute)
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 5*time.Second)
@@ -219,7 +219,7 @@ func (f *Facts) refresh(ctx context.Context, key facts.Key) (facts.Fact, error) 
 func (f *Facts) fetch(ctx context.Context, key facts.Key) (facts.Fact, error) {
 	kind, ok := facts.KindOf(key.Operation)
 	if !ok {
-		return facts.Fact{}, fmt.Errorf("%q is no kind of fact", key.Operation)
+		return facts.Fact{}, fmt.Errorf("%q is not a kind of fact", key.Operation)
 	}
 	need := f.cfg.Agree
 	if kind.Own {
@@ -247,7 +247,7 @@ func (f *Facts) fetch(ctx context.Context, key facts.Key) (facts.Fact, error) {
 		now := schemas.MicrosOf(f.cfg.Now())
 		return facts.Fact{Key: key, ValidFrom: now, FetchedAt: now, Upstream: f.clients[0].Upstream()}, nil
 	case len(votes) > 1:
-		return fact, fmt.Errorf("fact %s: %w: %d upstreams gave %d answers", key, schemas.ErrDisagreement, len(f.clients), len(votes))
+		return fact, fmt.Errorf("fact %s: %w: %d upstreams returned %d answers", key, schemas.ErrDisagreement, len(f.clients), len(votes))
 	}
 	return fact, fmt.Errorf("fact %s: %w: %w", key, schemas.ErrUnavailable, errors.Join(append(errs, errors.New("not enough upstreams answered"))...))
 }
@@ -260,7 +260,7 @@ func (f *Facts) askOne(ctx context.Context, c *Client, key facts.Key) (facts.Fac
 		return facts.Fact{}, err
 	}
 	if rest := c.turn().Sub(f.cfg.Now()); rest > f.cfg.RequestTimeout {
-		return facts.Fact{}, fmt.Errorf("%s: %w: it is to be left alone for %s", c.Upstream(), schemas.ErrUnavailable, rest.Round(time.Second))
+		return facts.Fact{}, fmt.Errorf("%s: %w: it may not be asked again for %s", c.Upstream(), schemas.ErrUnavailable, rest.Round(time.Second))
 	}
 	from := schemas.MicrosOf(f.cfg.Now())
 	for _, path := range paths {

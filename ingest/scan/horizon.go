@@ -78,17 +78,17 @@ type beyond struct {
 
 // reason explains what is waited for.
 func (b *beyond) reason() string {
-	what := fmt.Sprintf("%s of %s gives update %s, dated %s", b.operation, b.upstream, b.at.UpdateID, b.at.RecordTime)
+	what := fmt.Sprintf("%s of %s returns update %s, dated %s", b.operation, b.upstream, b.at.UpdateID, b.at.RecordTime)
 	if b.at.UpdateID == "" {
-		what = fmt.Sprintf("%s of %s says that history goes through %s", b.operation, b.upstream, b.at.RecordTime)
+		what = fmt.Sprintf("%s of %s says that history extends through %s", b.operation, b.upstream, b.at.RecordTime)
 	}
 	if b.at.RecordTime < b.horizon.begins {
-		return what + ", which is before its history begins by its own overview: nothing from there on is stored"
+		return what + ", which is before the beginning of its history according to its own overview: nothing from there on is stored"
 	}
 	if b.horizon.clock < b.at.RecordTime {
-		return what + ", which is later than this machine's clock allows (record-time-ahead): the clock is wrong or the upstream is; nothing from there on is stored"
+		return what + ", which is later than this machine's clock allows (--record-time-ahead): either the clock or the upstream is wrong; nothing from there on is stored"
 	}
-	return what + ", which is later than the end of its history by its own overview: nothing from there on is stored"
+	return what + ", which is later than the end of its history according to its own overview: nothing from there on is stored"
 }
 
 // err is reason as the failure of an upstream.

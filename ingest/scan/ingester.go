@@ -112,7 +112,7 @@ func (ing *Ingester) backfill(ctx context.Context) error {
 		}
 		if caughtUp {
 			s := ing.Status()
-			ing.log.InfoContext(ctx, "history is complete up to now", "source", ing.view.source, "position", ing.at,
+			ing.log.InfoContext(ctx, "history has caught up", "source", ing.view.source, "position", ing.at,
 				"updates", s.Updates, "imports", s.Imports, "bytes", s.Bytes, "elapsed", ing.cfg.Now().Sub(begin))
 			return nil
 		}
@@ -136,7 +136,7 @@ func (ing *Ingester) Run(ctx context.Context) error {
 		ended := make(chan struct{})
 		guard.Go(func() error { ing.fillGaps(ctx); return nil }, func(err error) {
 			if err != nil {
-				ing.log.ErrorContext(ctx, "looking for late side data has ended", "err", err)
+				ing.log.ErrorContext(ctx, "the search for late side data has ended", "err", err)
 			}
 			close(ended)
 		})
@@ -249,7 +249,7 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	ing.short = 0
 	switch {
 	case known:
-		ing.log.InfoContext(ctx, "migration is through", "migration", ing.migration, "next", next)
+		ing.log.InfoContext(ctx, "migration is complete", "migration", ing.migration, "next", next)
 		ing.migration, ing.importsDone = next, false
 		ing.peers.moved(ing.at, ing.migration)
 		return false, nil

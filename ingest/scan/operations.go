@@ -164,7 +164,7 @@ func decodeMigrationInfo(answer []byte) (*MigrationInfo, error) {
 			return nil, fmt.Errorf("max of %s: %w", r.ID, err)
 		}
 		if to < from {
-			return nil, fmt.Errorf("record times of %s end at %s, before they begin at %s", r.ID, to, from)
+			return nil, fmt.Errorf("the record times of %s end at %s, before they begin at %s", r.ID, to, from)
 		}
 		info.Ranges = append(info.Ranges, SynchronizerRange{SynchronizerID: r.ID, Min: from, Max: to})
 	}

@@ -112,7 +112,7 @@ func (v *view) common(ctx context.Context, at schemas.Position, migration int64)
 	v.status.overview(ch)
 	reason = ch.waitReason(at)
 	if ready < v.cfg.Agree && reason == "" && (ready > 0 || v.peers.unread() > 0) {
-		reason = fmt.Sprintf("%d upstreams have to agree, but %d can be read from", v.cfg.Agree, ready)
+		reason = fmt.Sprintf("%d upstreams must agree, but only %d can be read", v.cfg.Agree, ready)
 	}
 	return reason, nil
 }
@@ -141,6 +141,6 @@ func (ing *Ingester) checkKnown() error {
 	if ing.migration < 0 || ing.view.chain.has(ing.migration) {
 		return nil
 	}
-	return fmt.Errorf("%w: the stream stands at %s, but the migrations of %s are %v",
+	return fmt.Errorf("%w: the stream is at %s, but the migrations of %s are %v",
 		schemas.ErrDiverged, ing.at, ing.view.lead.client.Upstream(), ing.view.chain.ids)
 }

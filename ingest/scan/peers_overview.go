@@ -27,7 +27,7 @@ func (ps *peers) watch(ctx context.Context) (watched context.Context, stop func(
 	return ctx, func() {
 		cancel()
 		if err := ps.readers.Wait(); err != nil {
-			ps.log.Error("overviews were not read again", "err", err)
+			ps.log.Error("reading overviews has ended", "err", err)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (ps *peers) readNow(ctx context.Context, p *peer) {
 		return
 	}
 	if err := ps.take(ctx, p, ch, at, wasFailing); err != nil {
-		ps.log.ErrorContext(ctx, "upstream is not asked any more", "upstream", p.client.Upstream(), "err", err)
+		ps.log.ErrorContext(ctx, "upstream is no longer used", "upstream", p.client.Upstream(), "err", err)
 		p.exclude(err)
 	}
 }
@@ -127,7 +127,7 @@ func (ps *peers) take(ctx context.Context, p *peer, ch *chain, at schemas.Positi
 	case wentBack:
 		log.WarnContext(ctx, "the upstream's history ends earlier than it did")
 	case behind && !wasBehind:
-		log.WarnContext(ctx, "the upstream knows less than the stream holds", "position", at.String())
+		log.WarnContext(ctx, "the upstream has less history than the stream", "position", at.String())
 	}
 	if newest := ch.newest(); !due && !wentBack || ps.check == nil || newest == nil || !newest.Complete {
 		return nil

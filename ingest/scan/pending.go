@@ -54,7 +54,7 @@ func (ing *Ingester) announced(ctx context.Context, in *schemas.Intent) (stream.
 		if len(differs) == len(ing.peers.list) {
 			return stream.Batch{}, differs[ing.view.lead]
 		}
-		if err := ing.pacer.wait(ctx, tries, fmt.Sprintf("%d of %d upstreams were asked for the announced batch, and gave another", len(differs), len(ing.peers.list))); err != nil {
+		if err := ing.pacer.wait(ctx, tries, fmt.Sprintf("%d of %d upstreams returned something else for the announced batch", len(differs), len(ing.peers.list))); err != nil {
 			return stream.Batch{}, err
 		}
 		ing.view.chain = nil

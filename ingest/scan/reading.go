@@ -33,7 +33,7 @@ func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished 
 	tries := ing.short
 	switch {
 	case capped && tries > cappedTries:
-		ing.log.InfoContext(ctx, "taken as caught up: the overview has later updates, which events give once their verdicts are there",
+		ing.log.InfoContext(ctx, "counted as caught up: the overview has later updates, which operation events returns once it has their verdicts",
 			"position", ing.at, "overview_through", to, "checks", cappedTries)
 		ing.short = 0
 		return true, nil
@@ -41,7 +41,7 @@ func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished 
 		tries = 1
 	case tries > shortTries:
 		err := malformed(ing.view.lead.client, ing.view.operation(), ing.start(),
-			fmt.Errorf("the history of migration %d ends here, but its overview says it goes through %s", ing.migration, to))
+			fmt.Errorf("the history of migration %d ends here, but its overview says that it extends through %s", ing.migration, to))
 		if !ing.peers.several() {
 			return false, err
 		}
@@ -53,7 +53,7 @@ func (ing *Ingester) readAgain(ctx context.Context, to schemas.Micros, finished 
 		ing.short = 0
 	}
 	ing.view.chain = nil
-	return false, ing.pacer.wait(ctx, tries, fmt.Sprintf("the upstream gives nothing after %s, but its overview has history through %s", ing.start(), to))
+	return false, ing.pacer.wait(ctx, tries, fmt.Sprintf("the upstream returns nothing after %s, but its overview has history through %s", ing.start(), to))
 }
 
 // importUpdates reads the import updates of the current migration to their end.

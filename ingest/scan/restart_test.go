@@ -61,7 +61,7 @@ func TestStreamWithHistoryKeepsItsVerdicts(t *testing.T) {
 		u.unsupported[eventsOperation] = true
 		ing := newIngester(t, u, sink, nil)
 		err := ing.Backfill(testContext(t))
-		checkStopped(t, ing, err, "--scan-source updates would go on without verdicts")
+		checkStopped(t, ing, err, "--scan-source updates would continue without verdicts")
 		if sink.items > 0 {
 			t.Errorf("%d items arrived without verdicts", sink.items)
 		}
@@ -198,7 +198,7 @@ func TestMigrationIsNotLeftBeforeItsEnd(t *testing.T) {
 					sameLines(t, sink.lines, u.lines(source))
 					return
 				}
-				checkStopped(t, ing, err, "its overview says it goes through "+lastUpdate(first).RecordTime.String())
+				checkStopped(t, ing, err, "its overview says that it extends through "+lastUpdate(first).RecordTime.String())
 				if !errors.Is(err, schemas.ErrMalformed) || sink.at.MigrationID != 0 {
 					t.Errorf("got %v at %s, want malformed history in migration 0", err, sink.at)
 				}
@@ -228,5 +228,5 @@ func TestTailWithoutVerdictsIsNotWaitedForForEver(t *testing.T) {
 	u, sink = newUpstream(t, m), newSink()
 	holdBack(u, m.items[350].Position().RecordTime, 1<<40)
 	ing = newIngester(t, u, sink, func(c *Config) { c.Source, c.Poll = Updates, time.Millisecond })
-	checkStopped(t, ing, ing.Backfill(testContext(t)), "its overview says it goes through")
+	checkStopped(t, ing, ing.Backfill(testContext(t)), "its overview says that it extends through")
 }

@@ -144,7 +144,7 @@ func (s *sideStream) step(ctx context.Context) (more bool, err error) {
 	}
 	p := s.choose(after)
 	if p == nil {
-		return false, errors.New("no upstream gives events at present")
+		return false, errors.New("no upstream returns events at the moment")
 	}
 	items, end, err := s.read(ctx, p, after, through, false)
 	if err != nil {

@@ -43,8 +43,8 @@ func (pr *prober) choose(ctx context.Context, resume schemas.Resume) (Source, er
 	case !unsupported(err):
 		return Auto, err
 	case resume.Committed != schemas.Start || resume.Pending != nil:
-		return Auto, fmt.Errorf("the stream has history through %s, but %s gives no events to go on with "+
-			"(--scan-source %s would go on without verdicts, traffic and app activity): %w",
+		return Auto, fmt.Errorf("the stream has history through %s, but %s returns no events to continue with (--scan-source %s "+
+			"would continue without verdicts, traffic and app activity): %w",
 			resume.Committed, strings.Join(pr.peers.names(), ", "), Updates, err)
 	}
 	source := Updates
@@ -53,7 +53,7 @@ func (pr *prober) choose(ctx context.Context, resume schemas.Resume) (Source, er
 	} else if err != nil {
 		return Auto, err
 	}
-	pr.log.WarnContext(ctx, "the upstream gives no events: verdicts, traffic and app activity will be missing", "source", source)
+	pr.log.WarnContext(ctx, "the upstream returns no events: verdicts, traffic and app activity will be missing", "source", source)
 	return source, nil
 }
 

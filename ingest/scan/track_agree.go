@@ -70,7 +70,7 @@ func (t *agreeTrack) fetch(ctx context.Context, after, upTo schemas.Position, o 
 		if d, found := t.compare(answers, agreed, after, end); found {
 			t.record(ctx, d)
 			if len(agreed) == 0 && tries == disagreeTries {
-				return chunk{}, fmt.Errorf("%w: %d have to agree, but %s", schemas.ErrDisagreement, t.k, d)
+				return chunk{}, fmt.Errorf("%w: %d must agree, but %s", schemas.ErrDisagreement, t.k, d)
 			}
 		}
 		switch {
@@ -105,7 +105,7 @@ func (t *agreeTrack) collectAnswers(ctx context.Context, first *answer, after, t
 		return faults[p] != nil || slices.ContainsFunc(answers, func(a *answer) bool { return a.from == p })
 	}
 	w, began := t.proof.want(after, through), t.peers.now()
-	release := t.status.hold(fmt.Sprintf("%d upstreams have to agree on the history after %s", t.k, after))
+	release := t.status.hold(fmt.Sprintf("%d upstreams must agree on the history after %s", t.k, after))
 	defer release()
 	for tries := 0; len(answers) < t.k || len(t.alike(answers, through)) < t.k; {
 		p, err := t.peers.pick(ctx, w, without, nil, len(answers) < t.k)
@@ -117,7 +117,7 @@ func (t *agreeTrack) collectAnswers(ctx context.Context, first *answer, after, t
 		}
 		if p == nil {
 			if err := allFaulty(faults, len(t.peers.list)-len(answers)); err != nil {
-				return nil, fmt.Errorf("%d upstreams have to agree on the history after %s: %w", t.k, after, err)
+				return nil, fmt.Errorf("%d upstreams must agree on the history after %s: %w", t.k, after, err)
 			}
 			if err := remote.SleepOr(ctx, time.Second, t.peers.change()); err != nil {
 				return nil, err

@@ -103,7 +103,7 @@ func (t *beforeTrack) fetchOne(ctx context.Context, synchronizer string, from, b
 		if len(got) == 0 {
 			if count >= MaxPageItems {
 				return nil, 0, false, malformed(t.client, updatesBeforeOperation, historyBound(t.migrationID, int64(before)),
-					fmt.Errorf("%d updates or more share one record time, so that no cursor leads past them", count))
+					fmt.Errorf("%d updates or more share one record time, so no cursor can get past them", count))
 			}
 			count = min(2*count, MaxPageItems)
 			continue
@@ -125,7 +125,7 @@ func (t *beforeTrack) check(items []schemas.Item, synchronizer string, from, bef
 			return fmt.Errorf("update %s belongs to migration %d of %s, not to migration %d of %s",
 				u.UpdateID, u.MigrationID, u.SynchronizerID, t.migrationID, synchronizer)
 		case u.RecordTime < from || i == 0 && u.RecordTime >= before:
-			return fmt.Errorf("update %s at %s lies outside the span from %s to before %s", u.UpdateID, u.RecordTime, from, before)
+			return fmt.Errorf("update %s at %s is outside the range from %s to before %s", u.UpdateID, u.RecordTime, from, before)
 		case i > 0 && u.RecordTime > before:
 			return fmt.Errorf("history goes forwards: update %s at %s follows one at %s", u.UpdateID, u.RecordTime, before)
 		}

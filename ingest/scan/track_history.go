@@ -36,7 +36,7 @@ func (t *historyTrack) fetch(ctx context.Context, after, upTo schemas.Position, 
 	for size := o.size; ; size = min(2*size, MaxPageItems) {
 		page, items, err := t.fetchPage(ctx, after, size, o)
 		if err != nil && size > o.size {
-			return chunk{}, fmt.Errorf("asking for %d items, as %d may not be all of their record time: %w", size, size/2, err)
+			return chunk{}, fmt.Errorf("requesting %d items, because %d may not be all with their record time: %w", size, size/2, err)
 		}
 		if err != nil {
 			return chunk{}, err
@@ -52,7 +52,7 @@ func (t *historyTrack) fetch(ctx context.Context, after, upTo schemas.Position, 
 		}
 		if size >= MaxPageItems {
 			return chunk{}, malformed(t.client, t.operation, after,
-				fmt.Errorf("more than %d items share the record time %s, so that no cursor leads past them", size, c.last))
+				fmt.Errorf("more than %d items share the record time %s, so no cursor can get past them", size, c.last))
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (f *sharedFetch) failed(ctx context.Context, p *peer, err error) error {
 		return nil // its client has noted it: it is not asked for a while
 	case errors.Is(err, schemas.ErrDiverged):
 		p.exclude(err)
-		t.peers.log.ErrorContext(ctx, "upstream is not asked any more", "upstream", p.client.Upstream(), "err", err)
+		t.peers.log.ErrorContext(ctx, "upstream is no longer used", "upstream", p.client.Upstream(), "err", err)
 	case unsupported(err):
 		p.noteUnsupported(f.w.operation, err)
 	default:
@@ -178,7 +178,7 @@ func (f *sharedFetch) waitForChange(ctx context.Context) error {
 	if err := allFaulty(f.faults, len(t.peers.list)-len(f.out)); err != nil {
 		return err
 	}
-	release := t.status.hold(fmt.Sprintf("no upstream can answer %s after %s at present", f.w.operation, f.w.after))
+	release := t.status.hold(fmt.Sprintf("no upstream can answer %s after %s at the moment", f.w.operation, f.w.after))
 	defer release()
 	return remote.SleepOr(ctx, min(max(t.poll, t.backoff(f.tries+1)), time.Second), t.peers.change())
 }
@@ -189,7 +189,7 @@ func allFaulty(faults map[*peer]error, n int) error {
 		return nil
 	}
 	for _, err := range faults {
-		return fmt.Errorf("%d upstreams have no answer of use, one of them: %w", len(faults), err)
+		return fmt.Errorf("%d upstreams have no usable answer, one of them: %w", len(faults), err)
 	}
 	return nil
 }

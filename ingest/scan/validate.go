@@ -18,7 +18,7 @@ func checkAscending(items []schemas.Item, after schemas.Position, check func(*sc
 		case order == 0 && i > 0:
 			return duplicate(&items[i-1], &items[i])
 		case order == 0:
-			return fmt.Errorf("the cursor does not advance: %s %s came again", p, p.UpdateID)
+			return fmt.Errorf("the cursor does not advance: %s %s was returned again", p, p.UpdateID)
 		case order > 0 && i == 0:
 			return fmt.Errorf("the page begins at %s (%s), which is not after its cursor", p, p.UpdateID)
 		case order > 0:
@@ -38,14 +38,14 @@ func duplicate(a, b *schemas.Item) error {
 	x, y := schemas.Batch{Items: []schemas.Item{*a}}, schemas.Batch{Items: []schemas.Item{*b}}
 	hashA, hashB := x.Hash(), y.Hash()
 	if hashA == hashB {
-		return fmt.Errorf("%s (%s) comes twice", p, p.UpdateID)
+		return fmt.Errorf("%s (%s) appears twice", p, p.UpdateID)
 	}
-	return fmt.Errorf("%s (%s) comes twice with different content, %s and %s", p, p.UpdateID, hashA, hashB)
+	return fmt.Errorf("%s (%s) appears twice with different content, %s and %s", p, p.UpdateID, hashA, hashB)
 }
 
 func checkHistory(it *schemas.Item) error {
 	if p := it.Position(); p.RecordTime == schemas.MinMicros {
-		return fmt.Errorf("import update %s is among the history", p.UpdateID)
+		return fmt.Errorf("import update %s appears among the history", p.UpdateID)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func checkEncoding(u *schemas.Update) error {
 			ok = bytes.HasPrefix(e.Argument, []byte(`{"record":{`))
 		}
 		if !ok {
-			return fmt.Errorf("the values of event %s are not in the encoding asked for, %s", e.EventID, schemas.ProtobufJSON)
+			return fmt.Errorf("the values of event %s are not in the requested encoding, %s", e.EventID, schemas.ProtobufJSON)
 		}
 	}
 	return nil

@@ -85,7 +85,7 @@ func (s *Settings) SetDefaults() error {
 func NotNegative(settings map[string]int64) error {
 	for name, n := range settings {
 		if n < 0 {
-			return fmt.Errorf("%s of the ingest must not be negative", name)
+			return fmt.Errorf("ingest: %s must not be negative", name)
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func CheckAnnounced(in *schemas.Intent, b *schemas.Batch, upstream string) error
 	if in.Hash == "" || hash == in.Hash {
 		return nil
 	}
-	return fmt.Errorf("%w: %s gives %d items with hash %s, announced were %d with hash %s",
+	return fmt.Errorf("%w: %s returns %d items with hash %s, but %d with hash %s were announced",
 		schemas.ErrDiverged, upstream, len(b.Items), hash, in.Items, in.Hash)
 }
 
