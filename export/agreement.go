@@ -27,7 +27,7 @@ var (
 	ErrNotAgreed = errors.New("too few peers have the same objects yet")
 	// ErrDisagreed means that so many peers have other objects that the rest is too few.
 	// A person must find out who is wrong.
-	ErrDisagreed = errors.New("peers have other objects")
+	ErrDisagreed = errors.New("peers have different objects")
 )
 
 // keysPerQuestion is how many objects a peer is asked about at once.
@@ -67,7 +67,7 @@ func (p *publisher) agree(ctx context.Context, b published.Batch) error {
 		asking.Go(func() (err error) {
 			// A peer that cannot be asked has not agreed yet; the others still count.
 			if opinions[i], found[i], err = p.ask(ctx, peer, b); err != nil {
-				p.log.WarnContext(ctx, "a peer cannot be asked for checksums", "peer", peer.Upstream(), "unit", b.Name.String(), "err", err)
+				p.log.WarnContext(ctx, "requesting checksums from a peer failed", "peer", peer.Upstream(), "unit", b.Name.String(), "err", err)
 			}
 			return nil
 		})
@@ -76,7 +76,7 @@ func (p *publisher) agree(ctx context.Context, b published.Batch) error {
 		return err
 	}
 	if all := slices.Concat(found...); len(all) > 0 {
-		p.log.ErrorContext(ctx, "a peer has other objects", "unit", b.Name.String(), "peer", all[0].Peer,
+		p.log.ErrorContext(ctx, "a peer has different objects", "unit", b.Name.String(), "peer", all[0].Peer,
 			"key", all[0].Key, "ours", all[0].Ours, "theirs", all[0].Theirs, "objects", len(all))
 		if err := p.journal.RecordDisagreements(ctx, all); err != nil {
 			return fmt.Errorf("recording that peers disagree: %w", err)

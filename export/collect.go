@@ -405,5 +405,5 @@ func (s *sweep) mark(ctx context.Context, unit any, state string) error {
 		row.State = state
 		return s.catalog.Folders.Append(ctx, row)
 	}
-	return fmt.Errorf("%v, which is to be %s, is no segment nor folder", unit, state)
+	return fmt.Errorf("%v, which should become %s, is neither a segment nor a folder", unit, state)
 }

@@ -139,7 +139,7 @@ func checkNetworkLines(t *testing.T, client Objects, ref schemas.NetworkRef, lin
 			jsonBytes += int64(len(line)) + 1
 		}
 		if int64(len(got)-before) != o.Rows || o.Frames < 1 {
-			t.Errorf("%s has %d lines, listed are %+v", o.Key, len(got)-before, o)
+			t.Errorf("%s has %d lines, the listing says %+v", o.Key, len(got)-before, o)
 		}
 	}
 	if lines.Rows != int64(len(got)) || lines.JSONBytes != jsonBytes {

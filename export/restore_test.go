@@ -191,10 +191,10 @@ func TestRestoreRefuses(t *testing.T) {
 		}, nil, "the manifest says"},
 		{"a manifest of another segment", func(t *testing.T, objects *bucket.Client, _ *journalSink) {
 			write(t, objects, "manifests/v1/migration_id=0/date=2026-06-30.json", read(t, objects, "manifests/v1/migration_id=0/date=2026-07-01.json"))
-		}, schemas.ErrMalformed, "does not describe"},
+		}, schemas.ErrMalformed, "instead of its own"},
 		{"a store with another history", func(_ *testing.T, _ *bucket.Client, sink *journalSink) {
 			sink.after = schemas.Position{MigrationID: 1, RecordTime: micros("2026-07-03T12:00:00Z"), UpdateID: "1220other"}
-		}, schemas.ErrDiverged, "where the objects have nothing"},
+		}, schemas.ErrDiverged, "where the objects have no item"},
 		{"a store with another batch begun", func(_ *testing.T, _ *bucket.Client, sink *journalSink) {
 			sink.pending = &schemas.Intent{After: schemas.Start, Through: schemas.EndOf(0, micros("2026-07-01T15:00:00Z")), Hash: "other"}
 		}, schemas.ErrDiverged, "was announced"},

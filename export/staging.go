@@ -138,8 +138,8 @@ func (p *publisher) put(ctx context.Context, key string, body io.ReadSeeker, siz
 	if stored == sum && bytes == size {
 		return nil
 	}
-	return fmt.Errorf("%w: %s has %d bytes with SHA-256 %x, this segment gives %d with %x; "+
-		"if the one in the bucket is wrong, delete it and export again",
+	return fmt.Errorf("%w: %s has %d bytes with SHA-256 %x, but this segment's object has %d with %x; if the object in the "+
+		"bucket is wrong, delete it and export again",
 		published.ErrConflict, key, bytes, stored, size, sum)
 }
 

@@ -179,7 +179,7 @@ func (e *Exporter) verifySegment(ctx context.Context, row *store.SegmentRow, met
 	}
 	r.digests, r.findings = digests, append(r.findings, findings...)
 	if err := m.Check(); err != nil || m.Root != row.Root {
-		r.findings = append(r.findings, fmt.Sprintf("the manifest of segment %s is wrong in itself, or has another root than %s: %v", r.ref, row.Root, err))
+		r.findings = append(r.findings, fmt.Sprintf("the manifest of segment %s is inconsistent, or its root is not %s: %v", r.ref, row.Root, err))
 	}
 	return r, nil
 }
@@ -231,7 +231,7 @@ func (e *Exporter) verifyLookupIndex(ctx context.Context, row *store.SegmentRow,
 	case x == nil:
 		return nil, published.Mismatchf("%s is missing", schemas.LookupIndexKey(m.Ref()))
 	case string(data) != row.LookupIndex:
-		return nil, published.Mismatchf("%s is not the one in the catalog", schemas.LookupIndexKey(m.Ref()))
+		return nil, published.Mismatchf("%s differs from the one in the catalog", schemas.LookupIndexKey(m.Ref()))
 	}
 	return x, nil
 }

@@ -70,11 +70,11 @@ func (o *items) warn(ctx context.Context, through schemas.Position) {
 	found, err := o.copies.ByID(ctx, []string{through.UpdateID})
 	if copied, ok := found[through.UpdateID]; err == nil && ok {
 		if _, ok, err = copied.Piece(ctx, nil); err == nil && !ok {
-			o.log.WarnContext(ctx, "copies for lookups were made with another catalogue of templates and are not used: make them again", "through", through)
+			o.log.WarnContext(ctx, "lookup copies were made with another template catalogue and are not used: make them again", "through", through)
 		}
 	}
 	if err != nil {
-		o.log.WarnContext(ctx, "copies for lookups cannot be read", "err", err)
+		o.log.WarnContext(ctx, "lookup copies cannot be read", "err", err)
 	}
 }
 

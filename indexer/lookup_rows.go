@@ -40,7 +40,7 @@ const (
 func CreateLookupRows(ctx context.Context, db *store.DB) error {
 	for _, create := range []string{createLookupRows, createNodeLookupRows} {
 		if err := db.Exec(ctx, create, "", nil); err != nil {
-			return fmt.Errorf("making a table of copies for lookups, for which the ClickHouse server needs EmbeddedRocksDB: %w", err)
+			return fmt.Errorf("creating a table of lookup copies, which needs EmbeddedRocksDB in the ClickHouse server: %w", err)
 		}
 	}
 	return nil

@@ -139,17 +139,17 @@ func TestCopiesOfAnotherCatalogueAreNotUsed(t *testing.T) {
 		t.Fatalf("%d copies: %v", len(found), err)
 	}
 	if p, ok, err := found[id].Piece(t.Context(), nil); ok || err != nil {
-		t.Errorf("a copy of another catalogue answers %s: %v", p.Text, err)
+		t.Errorf("a copy of another template catalogue answers %s: %v", p.Text, err)
 	}
 	if same, ok, err := found[id].IsOf(t.Context(), it); same || !ok || err != nil {
-		t.Errorf("a copy of another catalogue is the same: %t, is of the item: %t, %v", same, ok, err)
+		t.Errorf("a copy of another template catalogue is the same: %t, is of the item: %t, %v", same, ok, err)
 	}
 	var log strings.Builder
 	l := NewLookupRows(f.db, schemas.ScanStream, other, time.Millisecond, slog.New(slog.NewTextHandler(&log, nil)))
 	if err := l.Step(t.Context()); !errors.Is(err, journal.ErrCaughtUp) {
 		t.Fatal(err)
 	}
-	if !strings.Contains(log.String(), "another catalogue") {
+	if !strings.Contains(log.String(), "another template catalogue") {
 		t.Errorf("nothing is said of it: %s", log.String())
 	}
 }

@@ -44,7 +44,7 @@ func checkStopped(ctx context.Context, db *store.DB, stream string) error {
 	case err != nil:
 		return err
 	case reason != "":
-		return fmt.Errorf("%w: %s has stopped before, for a reason that remains until the stream is taken back before it (ledgerlake rewind): %s", schemas.ErrDiverged, stream, reason)
+		return fmt.Errorf("%w: %s has stopped earlier, for a reason that remains until the stream is taken back to before it (ledgerlake rewind): %s", schemas.ErrDiverged, stream, reason)
 	}
 	return nil
 }

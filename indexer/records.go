@@ -15,7 +15,7 @@ func KeepFact(ctx context.Context, db *store.DB, stream string, f facts.Fact, pr
 	block.Append(stream, &f)
 	token := fmt.Sprintf("%s/%s/%d/%s/%s", stream, f.Key, f.ValidFrom, previous, f.SHA256())
 	if err := db.Insert(ctx, "network_facts", token, block); err != nil {
-		return fmt.Errorf("keeping fact %s: %w", f.Key, err)
+		return fmt.Errorf("storing fact %s: %w", f.Key, err)
 	}
 	return nil
 }

@@ -42,10 +42,10 @@ var (
 )
 
 // ErrBusy means that a writer has committed to a stream a moment ago.
-var ErrBusy = errors.New("a writer is at work on the stream")
+var ErrBusy = errors.New("the stream has an active writer")
 
 // rewinding is why a stream must not continue while it is taken back.
-const rewinding = "it is being taken back, or that was cut off: ledgerlake rewind finishes it"
+const rewinding = "it is being taken back, or a rewind was interrupted: ledgerlake rewind finishes it"
 
 // Rewind takes a stream back to the end of an earlier batch, as if nothing behind it had ever
 // been written. Each step can be repeated, so that one that was cut off is finished by another
@@ -173,13 +173,13 @@ func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 		do   func() error
 	}{
 		{"stopping it", func() error { return r.stop(ctx) }},
-		{"withdrawing what is published", func() error { return r.withdraw(ctx, plan.To) }},
-		{"dropping copies for lookups", func() error { return r.dropCopies(ctx, plan.To) }},
+		{"withdrawing published objects", func() error { return r.withdraw(ctx, plan.To) }},
+		{"dropping lookup copies", func() error { return r.dropCopies(ctx, plan.To) }},
 		{"moving the watermark", func() error { return r.mark(ctx, r.stream, plan.To, epochs) }},
 		{"dropping rows", func() error { return r.dropRows(ctx, r.stream, plan.To) }},
-		{"taking late verdicts back", func() error { return r.side(ctx, plan.To, epochs) }},
+		{"removing late verdicts", func() error { return r.side(ctx, plan.To, epochs) }},
 		{"emptying lifetimes", func() error { return r.contracts(ctx, epochs) }},
-		{"taking what is derived back", func() error { return r.followers(ctx, plan.To, epochs) }},
+		{"taking back derived streams", func() error { return r.followers(ctx, plan.To, epochs) }},
 		{"dropping journal lines", func() error { return r.dropLines(ctx, r.stream, plan.To) }},
 		{"letting it continue", func() error { return r.lift(ctx) }},
 	} {
@@ -418,7 +418,7 @@ func stoppedReason(ctx context.Context, db *store.DB, stream string) (reason str
 	params := store.Params{"stream": store.Text(stream), "prefix": store.Text(store.Stopped)}
 	stop, _, err := store.SelectOne(ctx, db, stoppedQuery, params, store.NewRecords[store.Name]())
 	if err != nil {
-		return "", fmt.Errorf("asking whether %s may continue: %w", stream, err)
+		return "", fmt.Errorf("reading whether %s may continue: %w", stream, err)
 	}
 	return strings.TrimPrefix(stop.Name, store.Stopped), nil
 }

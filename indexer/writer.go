@@ -66,7 +66,7 @@ func (w *Writer) load(ctx context.Context) error {
 		return err
 	}
 	if at.Hash != "" && !store.IsBatchHash(at.Hash) {
-		return fmt.Errorf("%w: batch %d of %s has hash %s: an earlier version wrote the store, which hashed otherwise; ingest into a new one",
+		return fmt.Errorf("%w: batch %d of %s has hash %s: an earlier version, which computed hashes differently, wrote the store; ingest into a new one",
 			schemas.ErrDiverged, at.Sequence, w.stream, at.Hash)
 	}
 	w.sequence, w.committed, w.pending, w.epoch = at.Sequence, at.Committed, at.Pending, at.Epoch
@@ -134,7 +134,7 @@ func isImport(u *schemas.Update) bool {
 // storable refuses an item that the tables cannot give back as it was.
 func storable(it *schemas.Item) error {
 	if it.Verdict == nil && (it.Traffic != nil || it.AppActivity != nil) || it.Traffic != nil && it.Traffic.TotalCost < 0 {
-		return fmt.Errorf("%w: update %s has side data without a verdict or at negative cost", schemas.ErrMalformed, it.Position())
+		return fmt.Errorf("%w: update %s has side data without a verdict or with a negative cost", schemas.ErrMalformed, it.Position())
 	}
 	if it.Update == nil {
 		return nil
@@ -178,7 +178,7 @@ func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
 func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 	if p := w.pending; p != nil {
 		if p.After != row.After || p.Through != row.Through || p.Hash != row.Hash {
-			return fmt.Errorf("%w: batch %d of %s was announced as %d items through %s with hash %s, and is now %d items through %s with hash %s: the upstream has changed its history, or another one answers; nothing was overwritten",
+			return fmt.Errorf("%w: batch %d of %s was announced as %d items through %s with hash %s, and is now %d items through %s with hash %s: the upstream has changed its history, or another upstream answers; nothing was overwritten",
 				schemas.ErrDiverged, p.Sequence, w.stream, p.Items, p.Through, p.Hash, row.Items, row.Through, row.Hash)
 		}
 		return nil

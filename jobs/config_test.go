@@ -54,7 +54,7 @@ func TestTLSMismatchIsExplained(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err := jobs.Open(ctx, jobs.Config{RedisURL: url, Log: testLog(t)})
-	wantMessage(t, err, "use redis:// for one without")
+	wantMessage(t, err, "write redis://")
 }
 
 // wantMessage checks that err is one line that holds want and not the password.

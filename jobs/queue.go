@@ -98,7 +98,7 @@ func (q *Queue) Register(handlers ...Handler) error {
 			return fmt.Errorf("jobs: %w", err)
 		}
 		if h.Run == nil {
-			return fmt.Errorf("jobs: the handler of %s cannot run", h.Kind.Name)
+			return fmt.Errorf("jobs: the handler of %s has no Run", h.Kind.Name)
 		}
 		if _, taken := q.handlers[h.Kind.Name]; taken {
 			return fmt.Errorf("jobs: %s has two handlers", h.Kind.Name)

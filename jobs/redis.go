@@ -82,7 +82,7 @@ func explain(rawURL string, err error) error {
 	case strings.Contains(text, "tls:"), strings.Contains(text, "x509:"):
 		fix = "use redis:// for a server without tls, or install its certificate"
 	case strings.HasPrefix(rawURL, "rediss:") && !strings.Contains(text, "refused"):
-		fix = "is it a redis with tls? use redis:// for one without" // which waits, as TLS clients do
+		fix = "the server may not use tls: then write redis://" // which waits, as TLS clients do
 	}
 	return fmt.Errorf("%w: %s: %w: %s", ErrUnreachable, maskURL(rawURL), err, fix)
 }

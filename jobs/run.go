@@ -117,7 +117,7 @@ func (q *Queue) stop(servers []*asynq.Server) {
 	select {
 	case <-ended:
 	case <-time.After(q.cfg.Drain + stragglers):
-		q.cfg.Log.Warn("job handlers ignore that their context has ended", "waited", q.cfg.Drain+stragglers)
+		q.cfg.Log.Warn("job handlers still run after their context has ended", "waited", q.cfg.Drain+stragglers)
 	}
 }
 
@@ -197,17 +197,17 @@ func (q *Queue) logFailure(ctx context.Context, t *asynq.Task, err error) {
 		return
 	}
 	if isPassing(err) {
-		q.cfg.Log.WarnContext(ctx, "task failed and is repeated until it succeeds", "task", id, "kind", t.Type(), "err", err)
+		q.cfg.Log.WarnContext(ctx, "task failed and is retried until it succeeds", "task", id, "kind", t.Type(), "err", err)
 		return
 	}
 	retried, _ := asynq.GetRetryCount(ctx)
 	limit, _ := asynq.GetMaxRetry(ctx)
 	log := q.cfg.Log.With("task", id, "kind", t.Type(), "attempt", retried+1, "max_retry", limit, "err", err)
 	if retried >= limit || errors.Is(err, asynq.SkipRetry) {
-		log.ErrorContext(ctx, "task is dead: settle its cause", "tried_again_after", q.cfg.Revive)
+		log.ErrorContext(ctx, "task is dead: fix its cause", "tried_again_after", q.cfg.Revive)
 		return
 	}
-	log.WarnContext(ctx, "task failed and will be repeated")
+	log.WarnContext(ctx, "task failed and will be retried")
 }
 
 // asynqLog passes on what asynq says. Its chatter about starting and stopping is of no

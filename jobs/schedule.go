@@ -59,7 +59,7 @@ func (q *Queue) enqueueDue(ctx context.Context, h Handler) error {
 	asked := time.Now()
 	tasks, err := h.Due(ctx)
 	if err != nil {
-		return fmt.Errorf("asking what is due: %w", err)
+		return fmt.Errorf("listing what is due: %w", err)
 	}
 	queued, inQueue := 0, make(map[string]bool)
 	for _, task := range tasks {

@@ -144,11 +144,11 @@ func (q *Queue) Retry(ctx context.Context, id string) error {
 		err := q.inspector.RunTask(q.cfg.queue(lane), id)
 		switch {
 		case err == nil:
-			q.cfg.Log.InfoContext(ctx, "task will be repeated on request", "task", id, "lane", lane)
+			q.cfg.Log.InfoContext(ctx, "task will be retried on request", "task", id, "lane", lane)
 			return nil
 		case !errors.Is(err, asynq.ErrTaskNotFound) && !errors.Is(err, asynq.ErrQueueNotFound):
-			return fmt.Errorf("jobs: repeating %s: %w", id, err)
+			return fmt.Errorf("jobs: retrying %s: %w", id, err)
 		}
 	}
-	return fmt.Errorf("jobs: repeating %s: %w", id, ErrUnknownTask)
+	return fmt.Errorf("jobs: retrying %s: %w", id, ErrUnknownTask)
 }

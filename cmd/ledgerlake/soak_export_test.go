@@ -209,7 +209,7 @@ func (ep *exporting) awaitNothingDue(ctx context.Context, queue *jobs.Queue, wor
 			return nil
 		}
 		if err != nil {
-			ep.diary.note("asking what is due: %v", err)
+			ep.diary.note("listing what is due: %v", err)
 		}
 		if dead, err := queue.Dead(ctx); err == nil && len(dead) > 0 {
 			return fmt.Errorf("%w: %s: %s", errFalseAlarm, dead[0].ID, dead[0].LastError)

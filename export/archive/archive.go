@@ -141,10 +141,10 @@ func (a *Archive) decode(key string, data []byte) (s Segment, err error) {
 	}
 	prefix := schemas.ManifestPrefix(a.cfg.Stream)
 	if err := m.Check(); err != nil || m.Stream != a.cfg.Stream || strings.HasPrefix(key, prefix) && schemas.ManifestKey(m.Ref()) != key {
-		return s, fmt.Errorf("manifest %s does not describe its segment but %s: %w", key, m.Ref(), errors.Join(schemas.ErrMalformed, err))
+		return s, fmt.Errorf("manifest %s describes segment %s instead of its own: %w", key, m.Ref(), errors.Join(schemas.ErrMalformed, err))
 	}
 	if again, err := m.Encode(); err != nil || !bytes.Equal(again, data) {
-		return s, fmt.Errorf("manifest %s is not written as this program writes it: %w", key, errors.Join(schemas.ErrMalformed, err))
+		return s, fmt.Errorf("manifest %s is not encoded as this program encodes it: %w", key, errors.Join(schemas.ErrMalformed, err))
 	}
 	return Segment{Manifest: m, Sum: sha256.Sum256(data)}, nil
 }

@@ -59,7 +59,7 @@ func (l *lookupCheck) compare(ctx context.Context, u *schemas.Update, row []byte
 		return err
 	}
 	if !bytes.Equal(l.line, row) {
-		return published.Mismatchf("%s has another line in the place of update %s", l.part.Key, u.UpdateID)
+		return published.Mismatchf("%s has another line in place of update %s", l.part.Key, u.UpdateID)
 	}
 	if err := l.find(UpdateKey(u.UpdateID), u.UpdateID); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (l *lookupCheck) open(ctx context.Context) (err error) {
 		return published.Mismatchf("reading the index of %s: %w", l.part.Key, err)
 	}
 	if _, err := l.file.File().ReadAt(l.filter, l.part.FilterOffset); err != nil || hexSum(l.filter) != l.part.FilterSHA256 {
-		return published.Mismatchf("the filter of %s is not that of its manifest: %w", l.part.Key, errors.Join(schemas.ErrMalformed, err))
+		return published.Mismatchf("the filter of %s does not match its manifest: %w", l.part.Key, errors.Join(schemas.ErrMalformed, err))
 	}
 	if l.decoder, err = zstd.NewReader(l.file.File(), zstd.WithDecoderConcurrency(1)); err != nil {
 		return fmt.Errorf("making a zstd decoder: %w", err)
@@ -122,7 +122,7 @@ func (l *lookupCheck) find(key LookupKey, id string) error {
 		return err
 	}
 	if len(frames) == 0 || !key.Passes(l.filter) {
-		return published.Mismatchf("the index or the filter of %s does not know %s", l.part.Key, id)
+		return published.Mismatchf("the index or the filter of %s does not contain %s", l.part.Key, id)
 	}
 	return nil
 }

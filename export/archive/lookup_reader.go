@@ -113,7 +113,7 @@ func (a *Archive) find(ctx context.Context, q lookupQuery) (Found, error) {
 	for _, s := range a.segments {
 		found, ok, err := a.findIn(ctx, s.Manifest, q, &cost)
 		if err != nil {
-			return Found{Cost: cost}, fmt.Errorf("looking %s up in segment %s: %w", q.id, s.Ref(), err)
+			return Found{Cost: cost}, fmt.Errorf("looking up %s in segment %s: %w", q.id, s.Ref(), err)
 		}
 		if ok {
 			found.Segment, found.Cost = s.Ref(), cost
@@ -249,7 +249,7 @@ func framesOf(bucket []byte, key LookupKey, part *published.LookupPart) ([]frame
 			continue
 		}
 		if f.offset+int64(f.length) > part.IndexOffset {
-			return nil, published.Mismatchf("its index names a frame at byte %d of %d bytes, behind the lines", f.offset, f.length)
+			return nil, published.Mismatchf("its index names a frame at byte %d of %d bytes, beyond the lines", f.offset, f.length)
 		}
 		frames = append(frames, f)
 	}

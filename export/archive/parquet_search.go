@@ -251,7 +251,7 @@ func mayHave(chunk parquet.ColumnChunk, value string) (bool, error) {
 	}
 	maybe, err := filter.Check(parquet.ValueOf(value))
 	if err != nil {
-		return false, fmt.Errorf("asking a Bloom filter: %w", err)
+		return false, fmt.Errorf("reading a Bloom filter: %w", err)
 	}
 	return maybe, nil
 }
@@ -294,7 +294,7 @@ func readRows[T any](p *remotePart, row int64, n int) (rows []T, err error) {
 	reader := parquet.NewGenericReader[T](p.file)
 	defer func() { err = errors.Join(err, reader.Close()) }()
 	if err := reader.SeekToRow(row); err != nil {
-		return nil, fmt.Errorf("going to row %d: %w", row, err)
+		return nil, fmt.Errorf("seeking to row %d: %w", row, err)
 	}
 	rows = make([]T, n)
 	for read := 0; read < n; {

@@ -62,7 +62,7 @@ func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
 		return fmt.Errorf("the published history has a gap: %w", err)
 	}
 	if _, err := a.CheckChain(ctx); err != nil {
-		return fmt.Errorf("the segments are not those that were chained: %w", err)
+		return fmt.Errorf("the segments do not match their chain: %w", err)
 	}
 	resume, err := cfg.Sink.Resume(ctx, stream)
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
 		}
 	}
 	if r.pending != nil {
-		return fmt.Errorf("%w: the store has begun a batch through %s, which lies behind the last segment", schemas.ErrDiverged, r.pending.Through)
+		return fmt.Errorf("%w: the store has begun a batch through %s, which is after the last segment", schemas.ErrDiverged, r.pending.Through)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (c *cutter) add(ctx context.Context, start schemas.Position, it schemas.Ite
 		return nil
 	}
 	if c.skipped > 0 && !c.met {
-		return fmt.Errorf("%w: the store stands at %s, where the objects have nothing", schemas.ErrDiverged, start)
+		return fmt.Errorf("%w: the store is at %s, where the objects have no item", schemas.ErrDiverged, start)
 	}
 	if c.mayEndBefore(p) {
 		if err := c.flush(ctx); err != nil {

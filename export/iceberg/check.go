@@ -57,7 +57,7 @@ func (t *Tables) check(ctx context.Context, name schemas.ParquetTable) (findings
 		}
 		before = now
 	}
-	return nil, fmt.Errorf("%w in each of %d looks at it", ErrChanged, maxChecks)
+	return nil, fmt.Errorf("%w in each of %d attempts", ErrChanged, maxChecks)
 }
 
 func (t *Tables) checkVersion(ctx context.Context, v *version, segments []Segment) (findings []string, err error) {
@@ -83,7 +83,7 @@ func (t *Tables) checkVersion(ctx context.Context, v *version, segments []Segmen
 		for name, content := range m.members {
 			s, ok := published[name]
 			if !ok || s.Content != content {
-				findings = append(findings, fmt.Sprintf("it has segment %s, which is not published like that", name))
+				findings = append(findings, fmt.Sprintf("it has segment %s, which is not published in that form", name))
 				continue
 			}
 			delete(published, name)
@@ -120,12 +120,12 @@ func (t *Tables) checkEntries(ctx context.Context, name schemas.ParquetTable, m 
 			entry, ok := m.entries[url]
 			delete(m.entries, url)
 			if !ok || entry.DataFile.Rows != f.Rows || entry.DataFile.Bytes != f.Bytes {
-				findings = append(findings, fmt.Sprintf("of %s with %d rows in %d bytes it says %d rows in %d bytes", f.Key, f.Rows, f.Bytes, entry.DataFile.Rows, entry.DataFile.Bytes))
+				findings = append(findings, fmt.Sprintf("object %s has %d rows in %d bytes, the table says %d rows in %d bytes", f.Key, f.Rows, f.Bytes, entry.DataFile.Rows, entry.DataFile.Bytes))
 			}
 		}
 	}
 	for url := range m.entries {
-		findings = append(findings, fmt.Sprintf("it has %s, which is of no segment that it describes", url))
+		findings = append(findings, fmt.Sprintf("it has %s, which belongs to none of the segments that it describes", url))
 	}
 	return findings, nil
 }

@@ -59,7 +59,7 @@ type Catalog interface {
 }
 
 // ErrChanged means that what is published changed while it was being read.
-var ErrChanged = errors.New("what is published has changed meanwhile")
+var ErrChanged = errors.New("the published objects have changed meanwhile")
 
 // Config says where tables are. Fields without a default are required.
 type Config struct {
@@ -83,7 +83,7 @@ func (c *Config) setDefaults() error {
 	}
 	c.Snapshots = cmp.Or(c.Snapshots, 20)
 	if c.Snapshots < 0 {
-		return fmt.Errorf("iceberg: %d snapshots cannot be kept", c.Snapshots)
+		return fmt.Errorf("iceberg: cannot keep %d snapshots", c.Snapshots)
 	}
 	return nil
 }

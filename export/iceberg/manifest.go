@@ -107,7 +107,7 @@ func decodeManifest(data []byte, listed *manifestFile) (manifest, error) {
 	}
 	m := manifest{entries: make(map[string]manifestEntry, len(rows))}
 	if err := json.Unmarshal(meta[membersKey], &m.members); err != nil {
-		return m, fmt.Errorf("reading which segments it describes: %w", err)
+		return m, fmt.Errorf("reading the list of segments that it describes: %w", err)
 	}
 	for _, e := range rows {
 		if e.Status == added {

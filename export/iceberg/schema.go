@@ -139,7 +139,7 @@ func primitiveType(t parquet.Type) (string, error) {
 			return "long", nil
 		}
 	}
-	return "", fmt.Errorf("there is no type for Parquet's %s", t)
+	return "", fmt.Errorf("no Iceberg type corresponds to Parquet's %s", t)
 }
 
 // logicalType is what a type of Parquet says its values mean, nil if it says nothing.

@@ -421,12 +421,12 @@ func TestCheck(t *testing.T) {
 	}{
 		{"a segment that is to be added", func() error { c.publish("aa", day(3)); return nil }, nil},
 		{"a segment that is gone", func() error { c.withdraw(day(1)); return nil }, slices.Repeat([]string{
-			"it has s3://lake/main/TABLE/v1/migration_id=1/date=2026-07-01/part-00000.parquet, which is of no segment that it describes",
-			"it has segment scan:1:2026-07-01, which is not published like that",
+			"it has s3://lake/main/TABLE/v1/migration_id=1/date=2026-07-01/part-00000.parquet, which belongs to none of the segments that it describes",
+			"it has segment scan:1:2026-07-01, which is not published in that form",
 		}, 6)},
 		{"objects of another size", func() error { c.publish("aa", day(1)); c.bytes = 999; return nil }, slices.Repeat([]string{
-			"of TABLE/v1/migration_id=1/date=2026-07-01/part-00000.parquet with 10 rows in 999 bytes it says 10 rows in 1000 bytes",
-			"of TABLE/v1/migration_id=1/date=2026-07-02/part-00000.parquet with 10 rows in 999 bytes it says 10 rows in 1000 bytes",
+			"object TABLE/v1/migration_id=1/date=2026-07-01/part-00000.parquet has 10 rows in 999 bytes, the table says 10 rows in 1000 bytes",
+			"object TABLE/v1/migration_id=1/date=2026-07-02/part-00000.parquet has 10 rows in 999 bytes, the table says 10 rows in 1000 bytes",
 		}, 6)},
 		{"a damaged manifest", func() error {
 			c.bytes = 1000

@@ -40,7 +40,7 @@ func (e *Exporter) Verify(ctx context.Context, row *store.NetworkFolderRow, read
 			read(o.Bytes)
 		}
 		if rows != lines[i].Rows || rows != lines[0].Rows {
-			findings = append(findings, fmt.Sprintf("%s has %d lines in %s, %d are listed, and %d in %s",
+			findings = append(findings, fmt.Sprintf("%s has %d lines in %s, but %d are listed, and %d in %s",
 				row.Ref(), rows, lines[i].Encoding, lines[i].Rows, lines[0].Rows, lines[0].Encoding))
 		}
 	}
@@ -67,11 +67,11 @@ func (e *Exporter) verifyObject(ctx context.Context, o published.NetworkObject) 
 	}
 	switch sum := fmt.Sprintf("%x", hash.Sum(nil)); {
 	case sum != o.SHA256 || read.n != o.Bytes:
-		return published.Mismatchf("%s has %d bytes with SHA-256 %s, listed are %d with %s", o.Key, read.n, sum, o.Bytes, o.SHA256)
+		return published.Mismatchf("%s has %d bytes with SHA-256 %s, the listing says %d with %s", o.Key, read.n, sum, o.Bytes, o.SHA256)
 	case decodeErr != nil:
 		return published.Mismatchf("%s: %w", o.Key, decodeErr)
 	case rows != o.Rows:
-		return published.Mismatchf("%s has %d lines, listed are %d", o.Key, rows, o.Rows)
+		return published.Mismatchf("%s has %d lines, the listing says %d", o.Key, rows, o.Rows)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func read(ctx context.Context, db *store.DB, stream string) (State, error) {
 			return State{}, fmt.Errorf("%w: intent %d of %s, after %s, does not follow commit %d, through %s",
 				schemas.ErrDiverged, r.Sequence, stream, r.After, j.Sequence, j.Committed)
 		case j.Pending != nil && (j.Pending.Hash != r.Hash || j.Pending.Through != r.Through):
-			return State{}, fmt.Errorf("%w: two processes announced other content as batch %d of %s and both ended before they could step down; delete the intents of one writer from table batches",
+			return State{}, fmt.Errorf("%w: two processes announced different content as batch %d of %s and both ended before they could step down; delete the intents of one writer from table batches",
 				schemas.ErrDiverged, r.Sequence, stream)
 		}
 		if j.Sequence == 0 {
@@ -83,7 +83,7 @@ func Claim(ctx context.Context, db *store.DB, stream, writer string) (int64, err
 	for {
 		last, err := selectBatches(ctx, db, lastClaims, store.Params{"stream": store.Text(stream)})
 		if err != nil {
-			return 0, fmt.Errorf("reading who writes %s: %w", stream, err)
+			return 0, fmt.Errorf("reading the writer of %s: %w", stream, err)
 		}
 		row := store.BatchRow{Stream: stream, Writer: writer, Epoch: 1}
 		if len(last) > 0 {
@@ -94,7 +94,7 @@ func Claim(ctx context.Context, db *store.DB, stream, writer string) (int64, err
 		}
 		claims, err := selectBatches(ctx, db, lastClaims, store.Params{"stream": store.Text(stream)})
 		if err != nil {
-			return 0, fmt.Errorf("reading who writes %s: %w", stream, err)
+			return 0, fmt.Errorf("reading the writer of %s: %w", stream, err)
 		}
 		if !slices.ContainsFunc(claims, func(c store.BatchRow) bool { return c.Epoch >= row.Epoch && c.Writer != writer }) {
 			return row.Epoch, nil
@@ -126,7 +126,7 @@ func Announce(ctx context.Context, db *store.DB, row store.BatchRow) error {
 		if err := Insert(ctx, db, row, store.Withdrawn); err != nil {
 			return fmt.Errorf("withdrawing batch %d of %s: %w", row.Sequence, row.Stream, err)
 		}
-		return fmt.Errorf("%w: %s has another writer since; this one steps down before batch %d: run only one",
+		return fmt.Errorf("%w: it has claimed %s since; this one steps down before batch %d: run only one",
 			schemas.ErrReplaced, row.Stream, row.Sequence)
 	}
 	return nil

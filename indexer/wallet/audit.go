@@ -155,7 +155,7 @@ func (a *Audit) addStoredStatuses(ctx context.Context, at store.Params, sums *au
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("reading what wallets track: %w", err)
+		return fmt.Errorf("reading the tracked offers of wallets: %w", err)
 	}
 	return nil
 }

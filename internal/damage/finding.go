@@ -31,7 +31,7 @@ func (f *Finding) String() string {
 	case f.Part != "":
 		return fmt.Sprintf("table %s: part %s is set aside (%s)", f.Table, f.Part, f.Reason)
 	case f.Found > f.Expected:
-		return fmt.Sprintf("table %s: stream %s has %d rows too many, %d in place of %d, after %s through %s",
+		return fmt.Sprintf("table %s: stream %s has %d rows too many, %d instead of %d, after %s through %s",
 			f.Table, f.Stream, f.Found-f.Expected, f.Found, f.Expected, f.After, f.Through)
 	}
 	return fmt.Sprintf("table %s: stream %s lacks %d of %d rows after %s through %s",
@@ -42,7 +42,7 @@ func (f *Finding) String() string {
 type Error struct{ Findings []Finding }
 
 // fix is what everybody who meets damage is told.
-const fix = `stop all that runs on it, put the part back, or restore or ingest into a new store: see "A damaged store" in docs/operations.md`
+const fix = `stop everything that runs on it and put the part back, or restore or ingest into a new store: see "A damaged store" in docs/operations.md`
 
 // Error is one line.
 func (e *Error) Error() string {

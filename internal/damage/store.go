@@ -243,7 +243,7 @@ func (c *check) lifetimes(ctx context.Context, j *sums) error {
 func (c *check) strangers(all, counted map[string]int64) {
 	for _, table := range slices.Sorted(maps.Keys(all)) {
 		if unknown := all[table] - counted[table]; unknown > 0 {
-			c.add(Finding{Table: journals, Other: fmt.Sprintf("it has no line of the streams of %d rows of table %s: the journal has lost them", unknown, table)})
+			c.add(Finding{Table: journals, Other: fmt.Sprintf("the journal has lost the streams of %d rows of table %s: it has no line of them", unknown, table)})
 		}
 	}
 }

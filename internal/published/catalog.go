@@ -191,7 +191,7 @@ func (j storeJournal) RecordCollection(ctx context.Context, c store.CollectionRo
 func (j storeJournal) LastCollection(ctx context.Context) (time.Time, error) {
 	last, ok, err := store.SelectOne(ctx, j.db, lastCollectionQuery, store.Params{"stream": store.Text(j.stream)}, store.NewRecords[store.CollectionRow]())
 	if err != nil {
-		return time.Time{}, fmt.Errorf("reading when garbage was last collected: %w", err)
+		return time.Time{}, fmt.Errorf("reading the time of the last garbage collection: %w", err)
 	}
 	if !ok {
 		return time.Time{}, nil

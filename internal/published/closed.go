@@ -115,7 +115,7 @@ func (c *closed) extent(ctx context.Context) (h extent, err error) {
 func (c *closed) pastExtent(ctx context.Context) (extent, error) {
 	h, err := c.extent(ctx)
 	if err == nil && h.watermark.RecordTime > h.clock {
-		err = fmt.Errorf("%w: stream %s is at %s; set the clock right, or take the stream back: ledgerlake rewind", ErrFuture, c.stream, h.watermark)
+		err = fmt.Errorf("%w: stream %s is at %s; correct the clock, or take the stream back: ledgerlake rewind", ErrFuture, c.stream, h.watermark)
 	}
 	return h, err
 }

@@ -46,7 +46,7 @@ func (d *Digester) Root() string {
 // at all.
 func (d *Digester) Compare(t Table) string {
 	if d.Sum != t.Digest {
-		return fmt.Sprintf("table %s holds %s, its manifest says %s", t.Name, d.Sum, t.Digest)
+		return fmt.Sprintf("table %s has %s, its manifest says %s", t.Name, d.Sum, t.Digest)
 	}
 	if root := d.Root(); root != t.Root {
 		return fmt.Sprintf("the rows of table %s have the Merkle root %s, its manifest says %s", t.Name, root, t.Root)

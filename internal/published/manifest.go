@@ -102,7 +102,7 @@ func (p *Part) SetSum(sum [32]byte) {
 func (p *Part) Sum() (sum [32]byte, err error) {
 	raw, err := hex.DecodeString(p.SHA256)
 	if err != nil || len(raw) != len(sum) || base64.StdEncoding.EncodeToString(raw) != p.SHA256Base64 {
-		return sum, fmt.Errorf("the manifest's SHA-256 of %s is not one", p.Key)
+		return sum, fmt.Errorf("the manifest's SHA-256 of %s is malformed", p.Key)
 	}
 	return [32]byte(raw), nil
 }
@@ -218,7 +218,7 @@ func (m *Manifest) Check() error {
 		}
 	}
 	if root, err := m.ComputeRoot(); err != nil || hex.EncodeToString(root[:]) != m.Root {
-		return fmt.Errorf("its root %s is not that of its tables, %x: %w", m.Root, root, err)
+		return fmt.Errorf("its root %s differs from that of its tables, %x: %w", m.Root, root, err)
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func (c *Catalog) CheckLength(ref schemas.SegmentRef) error {
 	if ref.IsImports() || ref.Length() == c.segments {
 		return nil
 	}
-	return fmt.Errorf("%w: there is %s, and the configured length is %s", ErrSegmentLength, ref, c.segments)
+	return fmt.Errorf("%w: %s exists, but the configured length is %s", ErrSegmentLength, ref, c.segments)
 }
 
 // AllSegments returns the latest version of every segment, or ErrSegmentLength.

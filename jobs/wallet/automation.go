@@ -102,11 +102,11 @@ func (c *Config) check() error {
 	names := Names()
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("there is no automation %q, only %q", name, names)
+			return fmt.Errorf("there is no automation %q; the automations are %q", name, names)
 		}
 	}
 	if c.TopUp.Throughput > 0 && c.Traffic == nil {
-		return errors.New("top-ups need somebody who knows how much traffic is left")
+		return errors.New("top-ups need a source for how much traffic is left")
 	}
 	if err := c.TopUp.check(c.Poll); err != nil {
 		return err
@@ -199,18 +199,18 @@ func (a *Automations) Run(ctx context.Context, name string) (done int, err error
 	var failed []error
 	for _, s := range steps {
 		if !s.Do {
-			a.cfg.Log.DebugContext(ctx, "automation leaves something", "automation", name, "user", s.User, "what", s.What, "why", s.Why)
+			a.cfg.Log.DebugContext(ctx, "automation leaves something alone", "automation", name, "user", s.User, "what", s.What, "why", s.Why)
 			continue
 		}
 		switch err := s.run(ctx); {
 		case wallet.IsIdle(err):
 		case errors.Is(err, errGone):
-			a.cfg.Log.InfoContext(ctx, "automation comes too late", "automation", name, "user", s.User, "what", s.What, "err", err)
+			a.cfg.Log.InfoContext(ctx, "automation was too late", "automation", name, "user", s.User, "what", s.What, "err", err)
 		case err != nil:
 			failed = append(failed, fmt.Errorf("%s of user %s: %w", s.What, s.User, err))
 		default:
 			done++
-			a.cfg.Log.InfoContext(ctx, "automation has done something", "automation", name, "user", s.User, "what", s.What, "why", s.Why)
+			a.cfg.Log.InfoContext(ctx, "automation acted", "automation", name, "user", s.User, "what", s.What, "why", s.Why)
 		}
 		if ctx.Err() != nil {
 			break

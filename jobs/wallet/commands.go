@@ -40,14 +40,14 @@ func (a *Automations) planCommands(ctx context.Context) ([]Step, error) {
 // commandStep says whether a transfer command is carried out now. One whose nonce was used is,
 // too: it fails and is gone.
 func commandStep(c wallet.TransferCommand, counter *wallet.CommandCounter, at time.Time) Step {
-	step := Step{What: fmt.Sprintf("send %s from %s to %s by nonce %d", c.Amount, c.Sender, c.Receiver, c.Nonce)}
+	step := Step{What: fmt.Sprintf("send %s from %s to %s with nonce %d", c.Amount, c.Sender, c.Receiver, c.Nonce)}
 	switch {
 	case !c.ExpiresAt.After(at):
 		step.Why = "the order has expired"
 	case counter == nil:
-		step.Why = "its sender has no counter of nonces yet"
+		step.Why = "its sender has no nonce counter yet"
 	case counter.Next < c.Nonce:
-		step.Why = fmt.Sprintf("nonce %d comes first", counter.Next)
+		step.Why = fmt.Sprintf("nonce %d must be executed first", counter.Next)
 	case counter.Next > c.Nonce:
 		step.Do, step.Why = true, fmt.Sprintf("its nonce was used, the next is %d: it can only fail", counter.Next)
 	default:

@@ -35,7 +35,7 @@ func (a *Automations) planMergeProposals(ctx context.Context) ([]Step, error) {
 // mergeProposalSteps says which proposals are accepted: one per owner.
 func mergeProposalSteps(proposals, have []wallet.MergeDelegation) (steps []contractStep) {
 	for _, p := range proposals {
-		step := contractStep{Step{Do: true, What: "accept to merge the holdings of " + p.Owner, Why: "the owner has proposed it"}, p.ID}
+		step := contractStep{Step{Do: true, What: "accept the delegation to merge the holdings of " + p.Owner, Why: "the owner has proposed it"}, p.ID}
 		if slices.ContainsFunc(have, func(d wallet.MergeDelegation) bool { return d.Owner == p.Owner }) {
 			step.Do, step.Why = false, "the owner has a delegation, or another proposal comes first"
 		}

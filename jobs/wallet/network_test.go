@@ -70,7 +70,7 @@ func (w *world) transferCommands(t *testing.T) {
 	}
 	w.order(t, "1", "2")
 	w.order(t, "0", "1.5")
-	if steps := w.planned(t, "send-commands"); len(steps) != 2 || steps[0].Do || !strings.Contains(steps[0].Why, "no counter") {
+	if steps := w.planned(t, "send-commands"); len(steps) != 2 || steps[0].Do || !strings.Contains(steps[0].Why, "no nonce counter") {
 		t.Errorf("without a counter planned is %+v", steps)
 	}
 	w.pass(t, time.Second) // the network makes the counter

@@ -100,9 +100,9 @@ func acceptSteps(offers []wallet.Offer, receiver string, from []string, at time.
 		case !o.ExpiresAt.After(at):
 			step.Why = "it has expired"
 		case !slices.Contains(from, o.Sender):
-			step.Why = "its sender is not one whose offers are accepted"
+			step.Why = "offers of its sender are not accepted automatically"
 		default:
-			step.Do, step.Why = true, "its sender is one whose offers are accepted"
+			step.Do, step.Why = true, "offers of its sender are accepted automatically"
 		}
 		steps = append(steps, step)
 	}

@@ -32,7 +32,7 @@ func TestMergeStep(t *testing.T) {
 		{"one coin", wallet.Funds{Coins: inputs(1, 5)}, "100", false, false, "at most one coin"},
 		{"several coins", wallet.Funds{Coins: inputs(3, 5)}, "10", true, false, "several coins"},
 		{"rewards", wallet.Funds{Coins: inputs(1, 5), Rewards: inputs(2, 1)}, "0", true, false, "rewards"},
-		{"rewards, and no money for a top-up", wallet.Funds{Coins: inputs(1, 5), Rewards: inputs(2, 1)}, "6", true, true, "do not pay a top-up"},
+		{"rewards, and no money for a top-up", wallet.Funds{Coins: inputs(1, 5), Rewards: inputs(2, 1)}, "6", true, true, "do not cover a top-up"},
 	}
 	for _, c := range cases {
 		step, urgent := mergeStep(&c.f, decimal.Must(c.cost))

@@ -40,7 +40,7 @@ func proposalSteps(proposals, have []wallet.Preapproval, actors []wallet.Actor, 
 		step := contractStep{Step{What: "accept the preapproval proposal of " + p.Receiver}, p.ID}
 		switch {
 		case !slices.ContainsFunc(actors, func(a wallet.Actor) bool { return a.Party == p.Receiver }):
-			step.Why = "its receiver is no user of this validator"
+			step.Why = "its receiver is not a user of this validator"
 		case taken[p.Receiver]:
 			step.Why = "its receiver has a preapproval, or another proposal comes first"
 		default:
@@ -82,7 +82,7 @@ func renewalStep(p wallet.Preapproval, at time.Time, before, lifetime time.Durat
 	case !p.ExpiresAt.After(at):
 		step.Why = "it has expired"
 	case p.ExpiresAt.Sub(at) > before:
-		step.Why = fmt.Sprintf("it is good until %s", p.ExpiresAt.Format(time.RFC3339))
+		step.Why = fmt.Sprintf("it is valid until %s", p.ExpiresAt.Format(time.RFC3339))
 	default:
 		step.Do, step.Why = true, fmt.Sprintf("it expires at %s", p.ExpiresAt.Format(time.RFC3339))
 	}

@@ -52,7 +52,7 @@ func mergeStep(f *wallet.Funds, topUpCost decimal.Decimal) (step Step, urgent bo
 		step.Why = "there are no rewards and at most one coin"
 	}
 	if urgent = step.Do && f.CoinValue().Less(topUpCost); urgent {
-		step.Why += ", and the coins do not pay a top-up"
+		step.Why += ", and the coins do not cover a top-up"
 	}
 	return step, urgent
 }

@@ -121,7 +121,7 @@ func (a *Automations) planTopUp(ctx context.Context) ([]Step, error) {
 		return nil, err
 	}
 	if state.remaining, err = a.cfg.Traffic.Remaining(ctx, synchronizer, member); err != nil {
-		return nil, fmt.Errorf("asking for the traffic of %s: %w", member, err)
+		return nil, fmt.Errorf("reading the traffic of %s: %w", member, err)
 	}
 	funds, err := w.Coins.Funds(ctx, operator.Party, m)
 	if err != nil {

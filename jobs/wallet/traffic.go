@@ -30,7 +30,7 @@ func trafficSteps(requests []wallet.OpenTrafficRequest, user string, at time.Tim
 		if r.User != user {
 			continue
 		}
-		step := contractStep{Step{Do: true, What: "buy the traffic of request " + r.TrackingID, Why: "it was asked for"}, r.ID}
+		step := contractStep{Step{Do: true, What: "buy the traffic of request " + r.TrackingID, Why: "a user requested it"}, r.ID}
 		if !r.ExpiresAt.After(at) {
 			step.Do, step.Why = false, "the request has expired"
 		}
