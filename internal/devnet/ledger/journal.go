@@ -99,7 +99,7 @@ func (j *Journal) Add(entries ...JournalEntry) error {
 	if j.file == nil {
 		file, err := os.Create(filepath.Join(j.dir, JournalName))
 		if err != nil {
-			return fmt.Errorf("creating journal of devnet: %w", err)
+			return fmt.Errorf("creating the journal of devnet: %w", err)
 		}
 		j.file = file
 	}
@@ -108,7 +108,7 @@ func (j *Journal) Add(entries ...JournalEntry) error {
 	for i := range entries {
 		line, err := json.Marshal(&entries[i])
 		if err != nil {
-			return fmt.Errorf("writing journal of devnet: %w", err)
+			return fmt.Errorf("writing the journal of devnet: %w", err)
 		}
 		lines = append(append(lines, line...), '\n')
 		if entries[i].fromOutside() {
@@ -116,7 +116,7 @@ func (j *Journal) Add(entries ...JournalEntry) error {
 		}
 	}
 	if err := j.write(lines); err != nil {
-		return fmt.Errorf("writing journal of devnet: %w", err)
+		return fmt.Errorf("writing the journal of devnet: %w", err)
 	}
 	j.outside += outside
 	return nil
@@ -167,7 +167,7 @@ func (r *journalReader) entry() *JournalEntry {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
-		r.err = fmt.Errorf("reading journal of devnet: %w", err)
+		r.err = fmt.Errorf("reading the journal of devnet: %w", err)
 		return nil
 	}
 	return e
@@ -194,7 +194,7 @@ func (r *journalReader) take(entries uint64) *JournalEntry {
 }
 
 // errDiverged says that executing history again took another course.
-var errDiverged = errors.New("executed again, the ledger takes another course")
+var errDiverged = errors.New("executing the journal again gives a different ledger")
 
 // replay executes an entry of the journal again.
 func replay(s *choices.Submitter, b *sim.Batch, e *JournalEntry) error {

@@ -86,11 +86,11 @@ func readHeader(r *bufio.Reader) (*Network, int64, error) {
 		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("reading journal of devnet: %w", err)
+		return nil, 0, fmt.Errorf("reading the journal of devnet: %w", err)
 	}
 	var h journalHeader
 	if err := json.Unmarshal(line, &h); err != nil {
-		return nil, 0, fmt.Errorf("reading journal of devnet: %w", err)
+		return nil, 0, fmt.Errorf("reading the journal of devnet: %w", err)
 	}
 	if h.Simulation == 0 { // of a ledger that was not kept
 		return nil, 0, nil
@@ -128,7 +128,7 @@ func openKept(l *Ledger) error {
 	l.lock = lock
 	file, err := os.OpenFile(filepath.Join(l.Config.Dir, JournalName), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return fmt.Errorf("opening journal of devnet: %w", err)
+		return fmt.Errorf("opening the journal of devnet: %w", err)
 	}
 	j := &l.Journal
 	j.file, j.kept = file, true
@@ -147,7 +147,7 @@ func openKept(l *Ledger) error {
 		err = syncFolder(l.Config.Dir)
 	}
 	if err != nil {
-		return fmt.Errorf("writing journal of devnet: %w", err)
+		return fmt.Errorf("writing the journal of devnet: %w", err)
 	}
 	l.network, j.first = &n, j.size
 	return nil
@@ -188,7 +188,7 @@ func readKept(l *Ledger) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("reading journal of devnet: %w", err)
+			return fmt.Errorf("reading the journal of devnet: %w", err)
 		}
 		var e JournalEntry
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -345,7 +345,7 @@ func repeat(l *Ledger, ctx context.Context, e *JournalEntry) error {
 		return err
 	}
 	if e.Entries != l.Executor.Tx.Entries {
-		return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, l.Executor.Tx.Entries, e.Entries)
+		return fmt.Errorf("%w: at entry %d instead of %d", errDiverged, l.Executor.Tx.Entries, e.Entries)
 	}
 	b := l.Commander.batch
 	b.Reset()
@@ -384,7 +384,7 @@ func (r *replayCourse) step(x *sim.Executor, b *sim.Batch) error {
 	e := r.next
 	if e.Run == 0 {
 		if e.Entries != x.Tx.Entries {
-			return fmt.Errorf("%w: at entry %d in place of %d", errDiverged, x.Tx.Entries, e.Entries)
+			return fmt.Errorf("%w: at entry %d instead of %d", errDiverged, x.Tx.Entries, e.Entries)
 		}
 		r.advance()
 		return replay(r.submitter, b, e)

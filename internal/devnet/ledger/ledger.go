@@ -69,11 +69,11 @@ func (l *Ledger) open() error {
 	if l.Config.Dir == "" {
 		dir, err := os.MkdirTemp("", "devnet-")
 		if err != nil {
-			return fmt.Errorf("creating folder of devnet: %w", err)
+			return fmt.Errorf("creating the folder of devnet: %w", err)
 		}
 		l.Config.Dir, l.ownsDir = dir, true
 	} else if err := os.MkdirAll(l.Config.Dir, 0o755); err != nil {
-		return fmt.Errorf("creating folder of devnet: %w", err)
+		return fmt.Errorf("creating the folder of devnet: %w", err)
 	}
 	l.Journal.dir = l.Config.Dir
 	if l.Config.Keep {

@@ -89,7 +89,7 @@ func (q *wireCommands) checkIDs() error {
 	}
 	for field, text := range map[string]string{"command_id": *q.CommandID, "submission_id": q.SubmissionID, "workflow_id": q.WorkflowID} {
 		if text != "" && !ledgerStringForm.MatchString(text) {
-			return invalidField(field, "%q is no identifier of at most %d characters", text, maxLedgerString)
+			return invalidField(field, "%q is not an identifier of at most %d characters", text, maxLedgerString)
 		}
 	}
 	return nil

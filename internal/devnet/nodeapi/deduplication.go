@@ -31,7 +31,7 @@ type wireDuration struct {
 
 func (d wireDuration) duration() (time.Duration, error) {
 	if d.Seconds < 0 || d.Nanos < 0 || d.Nanos >= 1e9 || d.Seconds > math.MaxInt64/int64(time.Second)-1 {
-		return 0, fmt.Errorf("%d s and %d ns are no duration", d.Seconds, d.Nanos)
+		return 0, fmt.Errorf("%d s and %d ns are not a duration", d.Seconds, d.Nanos)
 	}
 	return time.Duration(d.Seconds)*time.Second + time.Duration(d.Nanos), nil
 }

@@ -123,7 +123,7 @@ func (w *wireSignature) verify(key ed25519.PublicKey, hash []byte) error {
 	case w.SignedBy != model.Fingerprint(key):
 		return invalidArgument("signature by key %q, want one by %s", w.SignedBy, model.Fingerprint(key))
 	case !ed25519.Verify(key, hash, w.Signature):
-		return invalidArgument("the signature by key %s is not one of hash %x", w.SignedBy, hash)
+		return invalidArgument("the signature by key %s does not match hash %x", w.SignedBy, hash)
 	}
 	return nil
 }

@@ -319,7 +319,7 @@ func (n *commandServer) stillPrepared(ctx context.Context, s choices.Submission,
 		return err
 	}
 	if !SameButTimes(was, is) {
-		return nodeRefusal("FAILED_TO_EXECUTE_TRANSACTION", "The ledger has changed since the transaction was prepared: it would do something else now")
+		return nodeRefusal("FAILED_TO_EXECUTE_TRANSACTION", "The ledger has changed since the transaction was prepared: it would now do something else")
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func appendField[T string | []byte](dst []byte, field uint64, content T) []byte 
 	return append(binary.AppendUvarint(dst, uint64(len(content))), content...)
 }
 
-var errNoMessage = errors.New("it is no message of this node")
+var errNoMessage = errors.New("it is not a message of this node")
 
 // takeField reads the first field of a message, which must have a certain number.
 func takeField(b []byte, field uint64) (content, rest []byte, err error) {

@@ -229,7 +229,7 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 	}
 	for name, wire := range w.ByParty {
 		if label, fingerprint, ok := strings.Cut(name, model.PartyNamespaceMark); !ok || label == "" || fingerprint == "" {
-			return nil, invalidArgument("%q is no party", name)
+			return nil, invalidArgument("%q is not a party", name)
 		}
 		if wire == nil {
 			wire = &wireFilters{}

@@ -57,7 +57,7 @@ type session struct {
 var (
 	errClientGone  = errors.New("the client is gone")
 	errSecondFrame = errors.New("a stream takes one request")
-	errNotOneFrame = errors.New("the request is no text")
+	errNotOneFrame = errors.New("the request is not a text")
 	errStaleRights = staleAuthorization()
 )
 

@@ -95,7 +95,7 @@ func decodeRight(kind string, content wireRightKind) (ledger.Right, error) {
 // checkPartyID verifies the form of a party id: HINT::FINGERPRINT.
 func checkPartyID(field, id string) error {
 	if hint, fingerprint, ok := strings.Cut(id, model.PartyNamespaceMark); !ok || hint == "" || fingerprint == "" {
-		return invalidField(field, "%q is no party id", id)
+		return invalidField(field, "%q is not a party id", id)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (u *nodeUsers) create(w ledger.WireUser, rights []ledger.Right) (ledger.Wir
 	case w.ID == "":
 		return ledger.WireUser{}, missingField("user.id")
 	case !userIDForm.MatchString(w.ID):
-		return ledger.WireUser{}, invalidField("user.id", "%q is no user id", w.ID)
+		return ledger.WireUser{}, invalidField("user.id", "%q is not a user id", w.ID)
 	case w.Metadata.ResourceVersion != "":
 		return ledger.WireUser{}, invalidField("user.metadata.resource_version", "it must be empty")
 	case len(rights) > MaxUserRights:

@@ -59,7 +59,7 @@ func (r *arguments) value(t *values.Type, v any) model.Value {
 		return model.Unit() // whatever stands there: it says nothing
 	case values.KindBool:
 		b, ok := v.(bool)
-		r.require(ok, "is no boolean")
+		r.require(ok, "is not a boolean")
 		return model.Boolean(b)
 	case values.KindInt64, values.KindNumeric:
 		return r.number(t.Kind, v)
@@ -75,7 +75,7 @@ func (r *arguments) value(t *values.Type, v any) model.Value {
 		return r.entries(t, v)
 	}
 	s, ok := v.(string)
-	r.require(ok, "is no text")
+	r.require(ok, "is not a text")
 	return r.text(t, s)
 }
 
@@ -88,11 +88,11 @@ func (r *arguments) number(k values.Kind, v any) model.Value {
 	case json.Number:
 		s = v.String()
 	default:
-		panic(r.wrong("is no number"))
+		panic(r.wrong("is not a number"))
 	}
 	if k == values.KindInt64 {
 		n, err := strconv.ParseInt(s, 10, 64)
-		r.require(err == nil, "is no 64-bit integer: %.40q", s)
+		r.require(err == nil, "is not a 64-bit integer: %.40q", s)
 		return model.Int64Value(n)
 	}
 	d, err := model.ParseDecimal(s)
@@ -103,7 +103,7 @@ func (r *arguments) number(k values.Kind, v any) model.Value {
 func (r *arguments) text(t *values.Type, s string) model.Value {
 	switch t.Kind {
 	case values.KindText:
-		r.require(utf8.ValidString(s) && !strings.ContainsRune(s, 0), "holds characters that no text may have")
+		r.require(utf8.ValidString(s) && !strings.ContainsRune(s, 0), "has characters that are not allowed in a text")
 		return model.Text(s)
 	case values.KindParty:
 		return model.PartyValue(r.party(s))
@@ -111,11 +111,11 @@ func (r *arguments) text(t *values.Type, s string) model.Value {
 		return model.ContractID(r.contract(s))
 	case values.KindTimestamp:
 		at, err := time.Parse(time.RFC3339, s)
-		r.require(err == nil, "is no time with a zone: %.40q", s)
+		r.require(err == nil, "is not a time with a zone: %.40q", s)
 		return model.Timestamp(at.UnixMicro())
 	case values.KindDate:
 		day, err := time.Parse(time.DateOnly, s)
-		r.require(err == nil, "is no date: %.40q", s)
+		r.require(err == nil, "is not a date: %.40q", s)
 		return model.Date(day.Unix() / 86400)
 	}
 	for _, f := range t.Fields { // of an enum
@@ -123,15 +123,15 @@ func (r *arguments) text(t *values.Type, s string) model.Value {
 			return model.Enum(s)
 		}
 	}
-	panic(r.wrong("is no %s: %.40q", t.Name, s))
+	panic(r.wrong("is not a %s: %.40q", t.Name, s))
 }
 
 func (r *arguments) party(s string) model.Party {
 	label, fingerprint, ok := strings.Cut(s, model.PartyNamespaceMark)
-	r.require(ok && label != "" && fingerprint != "", "is no party: %.80q", s)
+	r.require(ok && label != "" && fingerprint != "", "is not a party: %.80q", s)
 	p, ok := r.names.Named(s)
 	if !ok {
-		panic(Refuse(CodeInvalidArgument, "%s: the network knows no party %.255s", r.path, s).with("unknown_party", s))
+		panic(Refuse(CodeInvalidArgument, "%s: the network does not know party %.255s", r.path, s).with("unknown_party", s))
 	}
 	return p
 }
@@ -139,7 +139,7 @@ func (r *arguments) party(s string) model.Party {
 // contract returns the number of a contract. One of another ledger is not found.
 func (r *arguments) contract(s string) uint64 {
 	if _, err := hex.DecodeString(s); err != nil || len(s) < 4 || s != strings.ToLower(s) {
-		panic(r.wrong("is no contract id: %.150q", s))
+		panic(r.wrong("is not a contract id: %.150q", s))
 	}
 	n, ok := r.names.IDs.ContractNumber(s)
 	if !ok {
@@ -161,7 +161,7 @@ func (r *arguments) within(name string, t *values.Type, v any) model.Value {
 // is there are left out, as by a client of an older package version.
 func (r *arguments) record(t *values.Type, v any) model.Value {
 	members, ok := v.(map[string]any)
-	r.require(ok, "is no record")
+	r.require(ok, "is not a record")
 	last := len(t.Fields)
 	for last > 0 && t.Fields[last-1].Type.Kind == values.KindOptional && !present(members, t.Fields[last-1].Label) {
 		last--
@@ -199,13 +199,13 @@ func (r *arguments) shape(t *values.Type) *model.Shape {
 func (r *arguments) variant(t *values.Type, v any) model.Value {
 	members, _ := v.(map[string]any)
 	tag, ok := members["tag"].(string)
-	r.require(ok, "is no variant with a tag")
+	r.require(ok, "is not a variant with a tag")
 	for _, f := range t.Fields {
 		if f.Label == tag {
 			return r.arena.Variant(tag, r.within("."+tag, f.Type, members["value"]))
 		}
 	}
-	panic(r.wrong("is no %s: %.40q", cmp.Or(t.Name, "known variant"), tag))
+	panic(r.wrong("is not a %s: %.40q", cmp.Or(t.Name, "known variant"), tag))
 }
 
 // optional reads an optional; one within another is in an array.
@@ -215,7 +215,7 @@ func (r *arguments) optional(t *values.Type, v any) model.Value {
 	}
 	if t.Elem.Kind == values.KindOptional {
 		list, ok := v.([]any)
-		r.require(ok && len(list) <= 1, "is no optional within an optional")
+		r.require(ok && len(list) <= 1, "is not an optional within an optional")
 		if len(list) == 0 {
 			return r.arena.Some(model.None())
 		}
@@ -226,7 +226,7 @@ func (r *arguments) optional(t *values.Type, v any) model.Value {
 
 func (r *arguments) list(t *values.Type, v any) model.Value {
 	list, ok := v.([]any)
-	r.require(ok, "is no list")
+	r.require(ok, "is not a list")
 	elems := make([]model.Value, len(list))
 	for i, v := range list {
 		elems[i] = r.within("["+strconv.Itoa(i)+"]", t.Elem, v)
@@ -239,17 +239,17 @@ func (r *arguments) entries(t *values.Type, v any) model.Value {
 	var pairs [][2]model.Value
 	switch v := v.(type) {
 	case map[string]any:
-		r.require(t.Kind == values.KindTextMap, "is no list of keys and values")
+		r.require(t.Kind == values.KindTextMap, "is not a list of keys and values")
 		for key, content := range v {
 			pairs = append(pairs, [2]model.Value{model.Text(key), r.within("."+key, t.Elem, content)})
 		}
 	case []any:
-		r.require(t.Kind == values.KindGenMap, "is no object")
+		r.require(t.Kind == values.KindGenMap, "is not an object")
 		for i, entry := range v {
 			pairs = append(pairs, r.pair(t, i, entry))
 		}
 	default:
-		panic(r.wrong("is no map"))
+		panic(r.wrong("is not a map"))
 	}
 	slices.SortFunc(pairs, func(p, q [2]model.Value) int { return r.compare(&p[0], &q[0]) })
 	m := model.Value{Kind: model.KindTextMap}
@@ -257,7 +257,7 @@ func (r *arguments) entries(t *values.Type, v any) model.Value {
 		m.Kind = model.KindGenMap
 	}
 	for i := range pairs {
-		r.require(i == 0 || r.compare(&pairs[i-1][0], &pairs[i][0]) != 0, "has a key twice")
+		r.require(i == 0 || r.compare(&pairs[i-1][0], &pairs[i][0]) != 0, "has a duplicate key")
 		m.Elems = append(m.Elems, pairs[i][0], pairs[i][1])
 	}
 	return m
@@ -265,7 +265,7 @@ func (r *arguments) entries(t *values.Type, v any) model.Value {
 
 func (r *arguments) pair(t *values.Type, i int, v any) [2]model.Value {
 	list, ok := v.([]any)
-	r.require(ok && len(list) == 2, "has an entry that is no pair")
+	r.require(ok && len(list) == 2, "has an entry that is not a pair")
 	name := "[" + strconv.Itoa(i) + "]"
 	return [2]model.Value{r.within(name, t.Key, list[0]), r.within(name, t.Elem, list[1])}
 }

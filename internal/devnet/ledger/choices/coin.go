@@ -55,7 +55,7 @@ func addLockChoices(all *choices) {
 func afterLock(run runOf) runOf {
 	return func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 		expires := c.Payload.(model.LockedAmulet).ExpiresAt
-		require(expires <= e.Now(), "the lock expires at %s only", microsText(expires))
+		require(expires <= e.Now(), "the lock does not expire until %s", microsText(expires))
 		return run(e, c, arg)
 	}
 }

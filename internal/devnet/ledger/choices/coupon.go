@@ -12,7 +12,7 @@ func addCouponChoices(all *choices) {
 		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p, validator := e.fetchOf(model.ValidatorRightTemplate, arg.Contract("rightCid")).Payload.(model.ValidatorRight), arg.Party("validator")
 			require(p.Validator == validator && p.User == c.Payload.(model.ValidatorReward).User,
-				"the validator right is not one of %s for the user of the coupon", e.Names.Name(validator))
+				"the validator right does not give %s the coupons of this user", e.Names.Name(validator))
 			return e.Tx.Arena().Record(model.EmptyRecordShape)
 		}))
 	all.on(model.SvRewardTemplate, "SvRewardCoupon_ArchiveAsBeneficiary", consuming(

@@ -41,7 +41,7 @@ func acceptDelegation(e *Execution, c *model.Contract, arg model.Argument) model
 	if existing := arg.Given("existingDelegationCid"); existing != nil {
 		old := e.fetchOf(model.MintingDelegationTemplate, uint64(existing.Num))
 		d := old.Payload.(model.MintingDelegation)
-		require(d.Beneficiary == p.Beneficiary && d.Delegate == p.Delegate, "the existing delegation is one of other parties")
+		require(d.Beneficiary == p.Beneficiary && d.Delegate == p.Delegate, "the existing delegation is between other parties")
 		e.Tx.Archive(old)
 	}
 	return e.addTo(delegationAcceptedShape, model.MintingDelegationTemplate, p.MintingDelegation)
@@ -171,7 +171,7 @@ func mergeBatch(e *Execution, c *model.Contract, arg model.Argument) model.Value
 	for i := range calls {
 		call := model.Argument{V: &calls[i]}
 		d := e.fetchOf(model.MergeDelegationTemplate, call.Contract("delegationCid"))
-		require(d.Payload.(model.MergeDelegation).Operator == operator, "delegation %d is one of another operator", i)
+		require(d.Payload.(model.MergeDelegation).Operator == operator, "delegation %d is to another operator", i)
 		results[i] = e.perform(d, "MergeDelegation_Merge", *call.At("choiceArg"))
 		if extra := (model.Argument{V: &results[i]}).Given("optExtraTransferResult"); extra != nil {
 			changes = append(changes, (model.Argument{V: extra}).List("senderChangeCids")...)

@@ -198,7 +198,7 @@ func (e *Execution) parties(ids []string) []model.Party {
 	for i, id := range ids {
 		p, ok := e.Names.Named(id)
 		if !ok {
-			panic(Refuse(CodeInvalidArgument, "the network knows no party %.255s", id).with("unknown_party", id))
+			panic(Refuse(CodeInvalidArgument, "the network does not know party %.255s", id).with("unknown_party", id))
 		}
 		list[i] = p
 	}
@@ -276,7 +276,7 @@ func (e *Execution) templateNamed(id string) (*model.Template, model.InterfaceNa
 
 func (e *Execution) executeCreate(t *model.Template, raw json.RawMessage) model.Value {
 	typ, read := values.Default().Template(t.Pkg.Name, t.Name), e.choices.creations[t]
-	require(typ != nil && read != nil, "contracts of %s are not created by commands here", t.Name)
+	require(typ != nil && read != nil, "commands cannot create contracts of %s here", t.Name)
 	v := e.reader.read(e.Tx.Arena(), "createArguments", typ, raw)
 	return model.ContractID(e.add(t, read(e, model.Argument{V: &v})).Number)
 }

@@ -215,7 +215,7 @@ func (b *coinBatch) replaceTopUp(p purchase, arg model.Argument) {
 		c := b.e.fetchOf(model.TopUpStateTemplate, uint64(state.Num))
 		old := c.Payload.(model.TopUpState)
 		if next := old.PurchasedAt + arg.RelTime("minTopupInterval"); next > b.e.Now() {
-			panic(broken("traffic may be bought again at %s only", microsText(next)).asInvalid(
+			panic(broken("traffic cannot be bought again until %s", microsText(next)).asInvalid(
 				otherReason("the last top-up was less than the minimum interval ago")))
 		}
 		b.e.Tx.Archive(c)

@@ -22,8 +22,8 @@ func addNameChoices(all *choices) {
 	all.on(model.AnsEntryTemplate, "AnsEntry_Expire", consuming(byArgument("actor"),
 		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p, actor := c.Payload.(model.AnsEntry), arg.Party("actor")
-			require(actor == p.User || actor == model.Dso, "%s is no party to the name", e.Names.Name(actor))
-			require(p.ExpiresAt <= e.Now(), "the name expires at %s only", microsText(p.ExpiresAt))
+			require(actor == p.User || actor == model.Dso, "%s is not a party to the name", e.Names.Name(actor))
+			require(p.ExpiresAt <= e.Now(), "the name does not expire until %s", microsText(p.ExpiresAt))
 			return e.Tx.Arena().Record(model.EmptyRecordShape)
 		}))
 	all.on(model.AnsEntryContextTemplate, "AnsEntryContext_Terminate", consuming(byArgument("actor"), endContext))
@@ -43,8 +43,8 @@ func requestByCommand(e *Execution, _ *model.Contract, arg model.Argument) model
 func endContext(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p, actor := c.Payload.(model.AnsEntryContext), arg.Party("actor")
 	ended := e.fetchOf(model.TerminatedTemplate, arg.Contract("terminatedSubscriptionCid"))
-	require(actor == p.User || actor == model.Dso, "%s is no party to the name", e.Names.Name(actor))
-	require(model.ReferenceOf(ended) == p.Reference, "the subscription that has ended is another one")
+	require(actor == p.User || actor == model.Dso, "%s is not a party to the name", e.Names.Name(actor))
+	require(model.ReferenceOf(ended) == p.Reference, "another subscription has ended, not that of the name")
 	e.Tx.Archive(ended)
 	return e.Tx.Arena().Record(model.EmptyRecordShape)
 }

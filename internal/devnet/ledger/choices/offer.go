@@ -70,8 +70,8 @@ func acceptOffer(e *Execution, c *model.Contract, _ model.Argument) model.Value 
 func expireOffer(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := TrackedOffer(c)
 	actor := arg.Party("actor")
-	require(actor == p.Sender || actor == p.Receiver, "%s is no party to the offer", e.Names.Name(actor))
-	require(p.ExpiresAt <= e.Now(), "the offer expires at %s only", microsText(p.ExpiresAt))
+	require(actor == p.Sender || actor == p.Receiver, "%s is not a party to the offer", e.Names.Name(actor))
+	require(p.ExpiresAt <= e.Now(), "the offer does not expire until %s", microsText(p.ExpiresAt))
 	return offerTracked(e, c, arg)
 }
 
@@ -101,7 +101,7 @@ func addRequestChoices(all *choices) {
 	all.on(model.TrafficRequestTemplate, "BuyTrafficRequest_Expire", consuming(user,
 		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			expires := c.Payload.(model.TrafficRequest).ExpiresAt
-			require(expires <= e.Now(), "the request expires at %s only", microsText(expires))
+			require(expires <= e.Now(), "the request does not expire until %s", microsText(expires))
 			return requestTracked(e, c, arg)
 		}))
 	all.on(model.TrafficRequestTemplate, "BuyTrafficRequest_Complete", consuming(

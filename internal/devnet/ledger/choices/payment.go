@@ -33,8 +33,8 @@ func addPaymentChoices(all *choices) {
 		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p, actor := c.Payload.(model.PaymentRequest), arg.Party("actor")
 			signatories, _ := p.Stakeholders(nil, nil)
-			require(slices.Contains(signatories, actor), "%s is no party to the payment", e.Names.Name(actor))
-			require(p.ExpiresAt <= e.Now(), "the request expires at %s only", microsText(p.ExpiresAt))
+			require(slices.Contains(signatories, actor), "%s is not a party to the payment", e.Names.Name(actor))
+			require(p.ExpiresAt <= e.Now(), "the request does not expire until %s", microsText(p.ExpiresAt))
 			return terminatePayment(e, c, arg)
 		}))
 
@@ -73,7 +73,7 @@ func readPaymentRequest(e *Execution, a model.Argument) model.Payload {
 // paymentAmount reads an amount, which is in coins or in USD.
 func paymentAmount(v model.Argument) (amount model.Decimal, inUSD bool) {
 	unit := v.Text("unit")
-	require(unit != "ExtUnit", "amounts are in coins or in USD")
+	require(unit != "ExtUnit", "amounts must be in coins or in USD")
 	return v.Numeric("amount"), unit == "USDUnit"
 }
 

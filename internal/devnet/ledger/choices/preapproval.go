@@ -57,7 +57,7 @@ func lifetimeFee(e *Execution, micros int64) model.Decimal {
 }
 
 func checkLifetime(micros int64) {
-	require(micros <= maxPreapprovalLifetime, "a preapproval is sold for at most two years")
+	require(micros <= maxPreapprovalLifetime, "a preapproval can be bought for at most two years")
 }
 
 // payLifetime has a payer burn the fee for a time in µs.

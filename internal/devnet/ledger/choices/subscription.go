@@ -30,7 +30,7 @@ func addSubscriptionChoices(all *choices) {
 	all.on(model.SubscriptionIdleTemplate, "SubscriptionIdleState_MakePayment", consuming(payers,
 		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p := c.Payload.(model.SubscriptionIdle)
-			require(e.Now() >= p.DueAt-p.Duration, "the next payment is due at %s, and can be made from %s on only",
+			require(e.Now() >= p.DueAt-p.Duration, "the next payment is due at %s and cannot be made before %s",
 				microsText(p.DueAt), microsText(p.DueAt-p.Duration))
 			return payByCommand(e, c, arg)
 		}))
@@ -40,7 +40,7 @@ func addSubscriptionChoices(all *choices) {
 		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p := c.Payload.(model.SubscriptionIdle)
 			partOf(e, p.Subscription, arg.Party("actor"))
-			require(p.DueAt <= e.Now(), "the next payment is due at %s only", microsText(p.DueAt))
+			require(p.DueAt <= e.Now(), "the next payment is not due until %s", microsText(p.DueAt))
 			return terminateByCommand(e, c, arg)
 		}))
 	receiver := byPayload(func(p model.SubscriptionPayment) []model.Party { return []model.Party{p.Receiver} })
@@ -59,8 +59,8 @@ func readSubscription(e *Execution, a model.Argument) model.Payload {
 		Description: data.Text("description"),
 		Interval:    pay.RelTime("paymentInterval"), Duration: pay.RelTime("paymentDuration")}
 	s.Amount, s.InUSD = paymentAmount(pay.Record("paymentAmount"))
-	require(s.Interval > 0 && s.Interval <= maxInterval, "paymentInterval is not above 0 and at most ten years")
-	require(s.Duration >= 0 && s.Duration <= s.Interval, "paymentDuration is not within paymentInterval")
+	require(s.Interval > 0 && s.Interval <= maxInterval, "paymentInterval must be above 0 and at most ten years")
+	require(s.Duration >= 0 && s.Duration <= s.Interval, "paymentDuration must not exceed paymentInterval")
 	require(len(s.Description) <= maxTextLength, "a text is longer than %d bytes", maxTextLength)
 	e.isDSO(data.Party("dso"))
 	positive("amount", s.Amount)
@@ -70,7 +70,7 @@ func readSubscription(e *Execution, a model.Argument) model.Payload {
 // partOf checks that somebody takes part in a subscription.
 func partOf(e *Execution, s model.Subscription, p model.Party) {
 	signatories, _ := s.Stakeholders(nil, nil)
-	require(slices.Contains(signatories, p), "%s is no party to the subscription", e.Names.Name(p))
+	require(slices.Contains(signatories, p), "%s is not a party to the subscription", e.Names.Name(p))
 }
 
 // payByCommand locks what a subscription costs, for the first time or for another one.
@@ -148,7 +148,7 @@ func expireSubscriptionPayment(e *Execution, c *model.Contract, arg model.Argume
 	p := c.Payload.(model.SubscriptionPayment)
 	partOf(e, p.Subscription, arg.Party("actor"))
 	if locked := e.Tx.ByNumber[p.Locked]; p.Name != "" || locked != nil && locked.Payload.(model.LockedAmulet).ExpiresAt > e.Now() {
-		panic(broken("the payment can be collected yet"))
+		panic(broken("the payment can still be collected"))
 	}
 	return returnSubscription(e, c, arg)
 }

@@ -54,7 +54,7 @@ func checkPurchase(e *Execution, p purchase) {
 	}
 	require(p.Purchased <= maxTrafficBytes, "%d bytes of traffic are more than are sold at once", p.Purchased)
 	require(p.Migration == e.Tx.Migration, "migration %d is not the one in use, %d", p.Migration, e.Tx.Migration)
-	require(e.Validators.ParticipantNamed(p.Member) >= 0 || e.Validators.IsMediator(p.Member), "the network knows no member %.255s", p.Member)
+	require(e.Validators.ParticipantNamed(p.Member) >= 0 || e.Validators.IsMediator(p.Member), "the network does not know member %.255s", p.Member)
 }
 
 var (

@@ -62,15 +62,15 @@ func transferContextOf(e *Execution, v model.Argument) transferContext {
 	for i := 0; i < len(issuing); i += 2 {
 		r := e.fetchOf(model.IssuingRoundTemplate, uint64(issuing[i+1].Num)).Payload.(model.IssuingRound).Round
 		key := (model.Argument{V: &issuing[i]}).Int64("number")
-		require(key == r.Number, "issuing round %d was given as round %d", r.Number, key)
-		require(r.IssuesAt <= e.Now(), "issuing of round %d opens at %s only", r.Number, microsText(r.IssuesAt))
+		require(key == r.Number, "the contract given for issuing round %[2]d is for round %[1]d", r.Number, key)
+		require(r.IssuesAt <= e.Now(), "issuing of round %d does not open until %s", r.Number, microsText(r.IssuesAt))
 		ctx.issuing[r.Number] = r
 	}
 	rights := v.List("validatorRights")
 	for i := 0; i < len(rights); i += 2 {
 		p := e.fetchOf(model.ValidatorRightTemplate, uint64(rights[i+1].Num)).Payload.(model.ValidatorRight)
 		key := model.Party(rights[i].Num)
-		require(p.User == key, "the validator right of %s is not one of %s", e.Names.Name(p.User), e.Names.Name(key))
+		require(p.User == key, "the validator right is for user %s, not %s", e.Names.Name(p.User), e.Names.Name(key))
 		ctx.rights[p.User] = p.Validator
 	}
 	ctx.app = featuredApp(e, v)
@@ -80,7 +80,7 @@ func transferContextOf(e *Execution, v model.Argument) transferContext {
 // openMiningRound is the round of an open one's contract.
 func openMiningRound(e *Execution, n uint64) *model.Round {
 	r := e.fetchOf(model.OpenRoundTemplate, n).Payload.(model.OpenRound).Round
-	require(r.OpensAt <= e.Now(), "mining round %d opens at %s only", r.Number, microsText(r.OpensAt))
+	require(r.OpensAt <= e.Now(), "mining round %d does not open until %s", r.Number, microsText(r.OpensAt))
 	return r
 }
 
@@ -220,7 +220,7 @@ func takeInputs(e *Execution, s *sim.Settlement, o order) {
 	}
 	for i := range o.inputs {
 		in := &o.inputs[i]
-		require(in.Text != "ExtTransferInput", "faucet coupons are not in use on this network")
+		require(in.Text != "ExtTransferInput", "this network does not use faucet coupons")
 		takeInput(e, s, o, in.Text, e.fetch(uint64(in.Elems[0].Num)))
 	}
 }
@@ -231,7 +231,7 @@ func takeInput(e *Execution, s *sim.Settlement, o order, tag string, c *model.Co
 		return
 	}
 	p, ok := c.Payload.(model.Coupon)
-	require(ok && p.Input() == tag && c.Template != model.UnallocatedTemplate, "contract %s of %s is no %s", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name, tag)
+	require(ok && p.Input() == tag && c.Template != model.UnallocatedTemplate, "contract %s of %s is not a %s", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name, tag)
 	r := mayCollect(e, o, c, p)
 	if r == nil {
 		r = o.context.round // a grant is worth the same in any
@@ -242,7 +242,7 @@ func takeInput(e *Execution, s *sim.Settlement, o order, tag string, c *model.Co
 
 func takeCoin(e *Execution, s *sim.Settlement, sender model.Party, c *model.Contract) {
 	p, ok := c.Payload.(model.Amulet)
-	require(ok, "contract %s of %s is no coin to spend", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name)
+	require(ok, "contract %s of %s is not a coin that can be spent", e.Names.IDs.AppendContractID(nil, c.Number), c.Template.Name)
 	if p.Owner != sender {
 		panic(broken("coin %s is not owned by the sender", e.Names.IDs.AppendContractID(nil, c.Number)).with("error_id", "not-owner"))
 	}

@@ -16,8 +16,8 @@ func addCommandChoices(all *choices) {
 	all.on(model.TransferCommandTemplate, "TransferCommand_Expire", consuming(byArgument("p"),
 		func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 			p, by := c.Payload.(model.TransferCommand), arg.Party("p")
-			require(by == p.Sender || by == p.Delegate || by == model.Dso, "%s is no party to the command", e.Names.Name(by))
-			require(p.ExpiresAt <= e.Now(), "the command expires at %s only", microsText(p.ExpiresAt))
+			require(by == p.Sender || by == p.Delegate || by == model.Dso, "%s is not a party to the command", e.Names.Name(by))
+			require(p.ExpiresAt <= e.Now(), "the command does not expire until %s", microsText(p.ExpiresAt))
 			return over(e, c, arg)
 		}))
 	all.on(model.TransferCommandTemplate, "TransferCommand_Send", consuming(
@@ -45,7 +45,7 @@ func sendByCommand(e *Execution, c *model.Contract, arg model.Argument) model.Va
 	e.later("expiry of the command at", p.ExpiresAt)
 	counter := e.fetchOf(model.CommandCounterTemplate, arg.Contract("transferCounterCid"))
 	next := counter.Payload.(model.CommandCounter)
-	require(next.Sender == p.Sender, "the counter is one of %s", e.Names.Name(next.Sender))
+	require(next.Sender == p.Sender, "the counter belongs to %s", e.Names.Name(next.Sender))
 	if next.NextNonce < p.Nonce {
 		panic(broken("nonce %d is not the next one yet, %d is", p.Nonce, next.NextNonce).with("error_id", "nonce-too-high"))
 	}
@@ -72,7 +72,7 @@ func sendNow(e *Execution, p model.TransferCommand, arg model.Argument, failure 
 	}
 	c := e.fetchOf(model.PreapprovalTemplate, uint64(approval.Num))
 	to := c.Payload.(model.Preapproval).Receiver
-	require(to == p.Receiver, "the preapproval is one of %s, the receiver is %s", e.Names.Name(to), e.Names.Name(p.Receiver))
+	require(to == p.Receiver, "the preapproval is for %s, but the receiver is %s", e.Names.Name(to), e.Names.Name(p.Receiver))
 	a, start := e.Tx.Arena(), e.savepoint()
 	var sent model.Value
 	refusal := attemptTransfer(func() {

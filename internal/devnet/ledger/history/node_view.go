@@ -24,7 +24,7 @@ func NewNodeView(c sim.Config, n *model.Names) (*NodeView, error) {
 	if c.Node.Participant != "" {
 		var ok bool
 		if participant, ok = n.ParticipantNamed(c.Node.Participant); !ok {
-			return nil, fmt.Errorf("devnet has no participant %q, but %s to %s", c.Node.Participant,
+			return nil, fmt.Errorf("devnet has no participant %q, only %s to %s", c.Node.Participant,
 				model.Hint(n.Participants[0]), model.Hint(n.Participants[len(n.Participants)-1]))
 		}
 	}

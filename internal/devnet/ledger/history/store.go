@@ -88,7 +88,7 @@ func OpenStore(dir string, n *model.Names, skip ...FileNumber) (*Store, error) {
 		}
 		file, err := os.Create(filepath.Join(dir, name+".s2"))
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("creating data file of devnet: %w", err), s.Close())
+			return nil, errors.Join(fmt.Errorf("creating the data file of devnet: %w", err), s.Close())
 		}
 		s.Files[number] = &blockFile{file: file}
 	}

@@ -74,7 +74,7 @@ func ParseDecimal(s string) (Decimal, error) {
 	whole, fraction, pointed := strings.Cut(digits, ".")
 	switch {
 	case !onlyDigits(whole) || pointed && !onlyDigits(fraction):
-		return 0, errors.New("is no decimal")
+		return 0, errors.New("is not a decimal number")
 	case len(fraction) > fractionDigits:
 		return 0, fmt.Errorf("has more than %d fraction digits", fractionDigits)
 	case len(strings.TrimLeft(whole, "0")) > integerDigits:

@@ -68,7 +68,7 @@ func (c Config) WithDefaults() (Config, error) {
 	case c.Synchronizers < 1 || c.Synchronizers > 2:
 		return c, fmt.Errorf("devnet has 1 or 2 synchronizers, not %d", c.Synchronizers)
 	case c.Keep && c.Dir == "":
-		return c, errors.New("devnet needs a folder to be kept in")
+		return c, errors.New("devnet needs a folder")
 	case c.HugeUpdateBytes < 0:
 		return c, fmt.Errorf("devnet cannot write a text of %d bytes", c.HugeUpdateBytes)
 	}

@@ -238,7 +238,7 @@ func (x *TrafficRewards) processBatch(c *model.Contract, tree *rewardTree) {
 func (x *TrafficRewards) providerOf(m allowance) model.Party {
 	p, ok := x.Names.Named(m.Provider)
 	if !ok {
-		x.Tx.fail(fmt.Errorf("%s may mint %s but is no party", m.Provider, m.Amount))
+		x.Tx.fail(fmt.Errorf("%s may mint %s but is not a party", m.Provider, m.Amount))
 	}
 	return p
 }
