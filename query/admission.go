@@ -116,10 +116,10 @@ func (a *Admission) enter(ctx context.Context, class Class, key lineKey, bytes i
 }
 
 var (
-	runningDesc = prometheus.NewDesc("ledgerlake_admission_running", "Requests that are worked on, by class of cost.", []string{"class"}, nil)
-	waitingDesc = prometheus.NewDesc("ledgerlake_admission_waiting", "Requests that wait to be worked on, by class of cost.", []string{"class"}, nil)
-	refusedDesc = prometheus.NewDesc("ledgerlake_admission_refused_total", "Requests that were refused because too many waited or they had waited too long, by class of cost.", []string{"class"}, nil)
-	bytesDesc   = prometheus.NewDesc("ledgerlake_admission_bytes", "Memory that is reserved for requests, by class of cost; parked is that of answers on their way.", []string{"class"}, nil)
+	runningDesc = prometheus.NewDesc("ledgerlake_admission_running", "Running requests, by class of cost.", []string{"class"}, nil)
+	waitingDesc = prometheus.NewDesc("ledgerlake_admission_waiting", "Waiting requests, by class of cost.", []string{"class"}, nil)
+	refusedDesc = prometheus.NewDesc("ledgerlake_admission_refused_total", "Requests that were refused because too many were waiting or they waited too long, by class of cost.", []string{"class"}, nil)
+	bytesDesc   = prometheus.NewDesc("ledgerlake_admission_bytes", "Memory reserved for requests, by class of cost; parked is for complete answers that clients are still taking.", []string{"class"}, nil)
 	limitDesc   = prometheus.NewDesc("ledgerlake_admission_bytes_limit", "Memory that may be reserved, by class of cost.", []string{"class"}, nil)
 )
 

@@ -62,7 +62,7 @@ func (c *call) beginTransfer() error {
 		c.server.metrics.transfers.Inc()
 		return nil
 	default:
-		return Errorf(Unavailable, "Too many downloads are under way.")
+		return Errorf(Unavailable, "Too many downloads are in progress.")
 	}
 }
 

@@ -124,7 +124,7 @@ func classify(err error) *Error {
 	case errors.Is(err, schemas.ErrNotFound):
 		return &Error{Code: NotFound, Msg: "Not found.", Err: err}
 	case errors.Is(err, schemas.ErrUnavailable):
-		return &Error{Code: Unavailable, Msg: "What knows the answer cannot be asked at present.", Err: err}
+		return &Error{Code: Unavailable, Msg: "The service that has the answer is not available at the moment.", Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: Unavailable, Msg: "The request took too long and was stopped.", Err: err}
 	case errors.Is(err, context.Canceled):

@@ -32,10 +32,10 @@ func newMetrics(reg prometheus.Registerer, admission *Admission) (*metrics, erro
 			Name: "ledgerlake_http_response_bytes_total", Help: "Bytes of answer bodies sent, after compression.",
 		}, []string{"route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "ledgerlake_http_in_flight_requests", Help: "Requests that are being answered.",
+			Name: "ledgerlake_http_in_flight_requests", Help: "Requests in progress.",
 		}),
 		transfers: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "ledgerlake_http_transfers", Help: "Downloads under way.",
+			Name: "ledgerlake_http_transfers", Help: "Downloads in progress.",
 		}),
 	}
 	if reg == nil {

@@ -220,7 +220,7 @@ func (s *Server) shutdown(failed <-chan error) error {
 		err = s.socketsEnd(ctx)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.log.Warn("http server stopped with requests under way", "addr", s.Addr())
+		s.log.Warn("http server stopped with requests in progress", "addr", s.Addr())
 		return nil
 	}
 	// When ctx ended before the listener was in use, nobody has closed it yet.
@@ -243,7 +243,7 @@ func (s *Server) handler() (h fasthttp.RequestHandler, err error) {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
 	r.NotFound = s.reject(Errorf(NotFound, "There is no such path."))
-	r.MethodNotAllowed = s.reject(Errorf(MethodNotAllowed, "The path does not have this method."))
+	r.MethodNotAllowed = s.reject(Errorf(MethodNotAllowed, "The path does not support this method."))
 	for _, m := range append([]Mount{s.ownRoutes()}, s.cfg.Mounts...) {
 		for _, prefix := range m.Prefixes {
 			for _, route := range m.Routes {

@@ -151,7 +151,7 @@ func TestAnswers(t *testing.T) {
 		{"panic", "GET", "/panic", "", 500, `{"error":"An unexpected error occurred."}`},
 		{"unknown path", "GET", "/nowhere", "", 404, `{"error":"There is no such path."}`},
 		{"trailing slash is another path", "GET", "/ok/", "", 404, `{"error":"There is no such path."}`},
-		{"wrong method", "POST", "/ok", "{}", 405, `{"error":"The path does not have this method."}`},
+		{"wrong method", "POST", "/ok", "{}", 405, `{"error":"The path does not support this method."}`},
 		{"path decoded once", "GET", "/item/a%3A%3Ab%252F", "", 200, `"a::b%2F"`},
 		{"encoded slash stays in its segment", "GET", "/item/a%2Fb", "", 200, `"a/b"`},
 		{"body at the limit", "POST", "/body", `{"a":"` + strings.Repeat("x", 992) + `"}`, 200, ""},

@@ -52,7 +52,7 @@ func checkPath(path []byte) error {
 	for i, c := range path {
 		switch {
 		case c < ' ' || c == 0x7f || c == '\\':
-			return Errorf(Invalid, "The path has a character that is not allowed in it.")
+			return Errorf(Invalid, "The path has a character that is not allowed.")
 		case c == '%':
 			plain = false
 		case c == '/' && i > 0 && path[i-1] == '/':
@@ -82,7 +82,7 @@ func checkDecoded(path string) error {
 		case err != nil || decoded == path:
 			return nil
 		case strings.ContainsFunc(decoded, notInPath):
-			return Errorf(Invalid, "The path has an encoded character that is not allowed in it.")
+			return Errorf(Invalid, "The path has an encoded character that is not allowed.")
 		case hasDotSegment([]byte(decoded)):
 			return Errorf(Invalid, "The path has a dot segment.")
 		}

@@ -17,7 +17,7 @@ var (
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrDuplicate means that a command with the same id was executed before, or is being
 	// executed, and that it was another submission than this one.
-	ErrDuplicate = errors.New("a command of this id was submitted before")
+	ErrDuplicate = errors.New("a command with this id was submitted before")
 )
 
 // Codes of the node's errors that decide something here or in callers.

@@ -59,7 +59,7 @@ func (c *Client) AllocateParty(ctx context.Context, hint string) (string, error)
 		return "", err
 	}
 	if answer.Details.ID == "" {
-		return "", fmt.Errorf("the node's answer does not name the party that it has made of hint %q", hint)
+		return "", fmt.Errorf("the node's answer does not name the party that it allocated for hint %q", hint)
 	}
 	return answer.Details.ID, nil
 }
@@ -151,7 +151,7 @@ func (c *Client) AllocateExternal(ctx context.Context, synchronizer, fingerprint
 		return "", err
 	}
 	if answer.Party == "" {
-		return "", errors.New("the node's answer does not name the external party that it hosts now")
+		return "", errors.New("the node's answer does not name the external party that it now hosts")
 	}
 	return answer.Party, nil
 }

@@ -170,7 +170,7 @@ func (c *Client) settle(ctx context.Context, f *inFlight, send func() (*Transact
 		if isDuplicate(e) && ofAnother(e, f) {
 			return nil, fmt.Errorf("%w: %w", ErrDuplicate, err)
 		}
-		c.cfg.Log.WarnContext(ctx, "the outcome of a command is looked for", "command", f.CommandID, "attempt", attempt, "err", err)
+		c.cfg.Log.WarnContext(ctx, "looking up the outcome of a command", "command", f.CommandID, "attempt", attempt, "err", err)
 		done, lookErr := c.find(ctx, f)
 		switch {
 		case done != nil && done.SubmissionID == f.SubmissionID:

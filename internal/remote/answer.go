@@ -123,7 +123,7 @@ func OneLine(text string) string {
 
 // ErrPage means that a page for people came where an interface should have answered: the
 // word of something that stands before it, such as a proxy or a sign-in.
-var ErrPage = errors.New("an HTML page came instead of an answer")
+var ErrPage = errors.New("the answer is an HTML page")
 
 // IsPage reports whether an answer is markup: no JSON text begins like it.
 func IsPage(body []byte) bool {

@@ -11,7 +11,7 @@ import (
 const LeastRate = 4 << 10
 
 // ErrStalled is the reason why a call without enough progress is ended.
-var ErrStalled = errors.New("the answer stalled: nothing came for as long as is waited, or less than 4 KiB a second")
+var ErrStalled = errors.New("the answer stalled: nothing was received within the timeout, or less than 4 KiB per second")
 
 // Pace ends a call of which too little arrives. Silence may last for as long as was last
 // agreed on with Wait; and what is received buys time at LeastRate, but never more than

@@ -84,7 +84,7 @@ func WithoutToken(err error, token string) error {
 
 // ErrBadID means that an id is "." or "..", which no escaping keeps from being read as a step
 // in a path.
-var ErrBadID = errors.New("an id of the request is a dot segment, which no upstream can be asked for")
+var ErrBadID = errors.New("an id of the request is a dot segment, which cannot be part of a path")
 
 // leavesItsPlace reports whether a path has a segment "." or "..".
 func leavesItsPlace(path string) bool {

@@ -85,7 +85,7 @@ func (t *Tokens) load(ctx context.Context) error {
 	// it that some tools write.
 	token = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(token), "Bearer "))
 	if token == "" || strings.ContainsAny(token, " \t\r\n,;") {
-		return errors.New("reading the access token: it is empty or no token")
+		return errors.New("reading the access token: it is empty or malformed")
 	}
 	t.token, t.changed = token, changed
 	t.expires = expiry(token)

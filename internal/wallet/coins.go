@@ -35,7 +35,7 @@ var largestTap = decimal.FromInt(100_000_000)
 // one user with the same command id, unless it is "", are one; the second is ErrConflict.
 func (w *Coins) Tap(ctx context.Context, actor Actor, dollars decimal.Decimal, commandID string) (done Done, err error) {
 	if dollars.Sign() <= 0 || !dollars.Storable() {
-		return done, invalid("amount must be positive and have at most 28 digits before the point, it is %s", dollars)
+		return done, invalid("amount must be positive and have at most 28 digits before the point, not %s", dollars)
 	}
 	m, err := w.network.devNet(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w *Coins) Tap(ctx context.Context, actor Actor, dollars decimal.Decimal, c
 	}
 	amount := dollars.OverUp(m.Price)
 	if largestTap.Less(amount) {
-		return done, invalid("amount must not exceed %s CC, it is worth %s", largestTap, amount)
+		return done, invalid("amount must not exceed %s CC, but is worth %s", largestTap, amount)
 	}
 	b := batch{operation: operation{"CO_Tap", map[string]any{"tapAmount": amount}}, withoutFunds: true}
 	if commandID == "" {

@@ -59,7 +59,7 @@ func fingerprint(publicKey []byte) string {
 
 func checkKey(publicKey []byte) error {
 	if len(publicKey) != ed25519.PublicKeySize {
-		return invalid("public_key must have %d bytes, it has %d", ed25519.PublicKeySize, len(publicKey))
+		return invalid("public_key must have %d bytes, not %d", ed25519.PublicKeySize, len(publicKey))
 	}
 	return nil
 }
@@ -244,13 +244,13 @@ type ExternalSend struct {
 func (r *ExternalSend) check(at time.Time) error {
 	switch {
 	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, it is %s", r.Amount)
+		return invalid("amount must be positive, not %s", r.Amount)
 	case !r.Amount.Storable():
 		return invalid("amount must have at most 28 digits before the point")
 	case r.Nonce < 0:
-		return invalid("nonce must not be negative, it is %d", r.Nonce)
+		return invalid("nonce must not be negative, but is %d", r.Nonce)
 	case !r.ExpiresAt.After(at):
-		return invalid("expires_at must lie in the future, it is %s", timestamp(r.ExpiresAt))
+		return invalid("expires_at must be in the future, not %s", timestamp(r.ExpiresAt))
 	}
 	if err := checkParty(r.Sender); err != nil {
 		return err
@@ -321,7 +321,7 @@ func (w *External) executeSigned(ctx context.Context, s ExternalSubmission) (*no
 	case fingerprint(s.PublicKey) != node.Fingerprint(s.Party):
 		return nil, Done{}, invalid("public_key is not that of party %s", s.Party)
 	case len(s.Signature) != ed25519.SignatureSize:
-		return nil, Done{}, invalid("signed_tx_hash must have %d bytes, it has %d", ed25519.SignatureSize, len(s.Signature))
+		return nil, Done{}, invalid("signed_tx_hash must have %d bytes, not %d", ed25519.SignatureSize, len(s.Signature))
 	case len(s.Transaction) == 0:
 		return nil, Done{}, invalid("transaction must not be empty")
 	}

@@ -109,7 +109,7 @@ func (w *Network) Market(ctx context.Context) (*Market, error) {
 	m := &Market{}
 	var err error
 	if m.At, err = w.public.Now(ctx); err != nil {
-		return nil, fmt.Errorf("asking for the network's time: %w", err)
+		return nil, fmt.Errorf("requesting the network's time: %w", err)
 	}
 	contracts, err := w.public.Public(ctx, "", template.CoinRules, template.OpenMiningRound, template.IssuingMiningRound)
 	if err != nil {

@@ -90,11 +90,11 @@ func (r *OfferRequest) check(at time.Time) error {
 	case r.TrackingID == "":
 		return invalid("tracking_id must not be empty")
 	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, it is %s", r.Amount)
+		return invalid("amount must be positive, not %s", r.Amount)
 	case !r.Amount.Storable():
 		return invalid("amount must have at most 28 digits before the point")
 	case !r.ExpiresAt.After(at):
-		return invalid("expires_at must lie in the future, it is %s", timestamp(r.ExpiresAt))
+		return invalid("expires_at must be in the future, not %s", timestamp(r.ExpiresAt))
 	}
 	return checkParty(r.Receiver)
 }

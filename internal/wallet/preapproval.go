@@ -125,7 +125,7 @@ func (r *SendRequest) check() error {
 	case r.DeduplicationID == "":
 		return invalid("deduplication_id must not be empty")
 	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, it is %s", r.Amount)
+		return invalid("amount must be positive, not %s", r.Amount)
 	case !r.Amount.Storable():
 		return invalid("amount must have at most 28 digits before the point")
 	}

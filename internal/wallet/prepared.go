@@ -23,7 +23,7 @@ const (
 	fieldContractID  = 2    // v1.Create
 )
 
-var errNotPrepared = errors.New("it is not in a form that is known")
+var errNotPrepared = errors.New("its form is unknown")
 
 // createdIn returns the id of the first contract that a prepared transaction creates. What
 // follows it when the transaction is executed is not known yet.
@@ -56,7 +56,7 @@ func firstCreated(prepared []byte) (string, error) {
 			return id, err
 		}
 	}
-	return "", errors.New("it creates none")
+	return "", errors.New("it creates no contract")
 }
 
 // createdByNode returns the contract that a node creates, "" for other nodes.

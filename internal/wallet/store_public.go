@@ -35,7 +35,7 @@ type StorePublic struct{ cfg StorePublicConfig }
 // NewStorePublic returns a reader of public contracts.
 func NewStorePublic(cfg StorePublicConfig) (*StorePublic, error) {
 	if cfg.Reader == nil || cfg.Hosts == nil {
-		return nil, errors.New("public contracts need a reader of public history and somebody who knows the hosts of parties")
+		return nil, errors.New("public contracts need a reader of public history and a source for the hosts of parties")
 	}
 	if cfg.Blobs != nil && cfg.Log == nil {
 		return nil, errors.New("public contracts with blobs need a logger")
@@ -76,7 +76,7 @@ func (p *StorePublic) Public(ctx context.Context, key string, templates ...strin
 	if p.cfg.Blobs != nil {
 		// A node that sees the contracts needs no blobs: it decides, not we.
 		if err := p.cfg.Blobs.Fill(ctx, list, key, templates...); err != nil {
-			p.cfg.Log.WarnContext(ctx, "public contracts stay without blobs", "templates", templates, "err", err)
+			p.cfg.Log.WarnContext(ctx, "public contracts cannot be disclosed: their blobs are missing", "templates", templates, "err", err)
 		}
 	}
 	return list, nil

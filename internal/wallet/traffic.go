@@ -69,11 +69,11 @@ func (r *TrafficRequest) check(at time.Time) error {
 	case r.TrackingID == "":
 		return invalid("tracking_id must not be empty")
 	case r.Bytes <= 0:
-		return invalid("traffic_amount must be positive, it is %d", r.Bytes)
+		return invalid("traffic_amount must be positive, not %d", r.Bytes)
 	case r.SynchronizerID == "":
 		return invalid("domain_id must not be empty")
 	case !r.ExpiresAt.After(at):
-		return invalid("expires_at must lie in the future, it is %s", timestamp(r.ExpiresAt))
+		return invalid("expires_at must be in the future, not %s", timestamp(r.ExpiresAt))
 	}
 	return checkParty(r.ReceivingParty)
 }

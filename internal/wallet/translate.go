@@ -15,7 +15,7 @@ func translate(err error) error {
 	case errors.As(err, &r):
 		return refused(r)
 	case errors.Is(err, node.ErrUnknown):
-		return &Error{Kind: ErrUnknown, Message: "it could not be found out whether the command was executed", Err: err}
+		return &Error{Kind: ErrUnknown, Message: "it is unknown whether the command was executed", Err: err}
 	case errors.Is(err, node.ErrDuplicate):
 		return duplicate(err)
 	case errors.Is(err, node.ErrNotSent):
@@ -50,7 +50,7 @@ func refused(r *node.Refusal) error {
 	e := &Error{Kind: ErrInvalid, Message: r.Message, Err: r}
 	switch {
 	case r.Code == node.CodeContractNotFound:
-		e.Kind, e.Message = ErrNotFound, "A contract of the request does not exist any more"
+		e.Kind, e.Message = ErrNotFound, "A contract of the request no longer exists"
 	case r.Retryable():
 		e.Kind = ErrInFlight
 	case r.Category == 10:

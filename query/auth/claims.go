@@ -83,12 +83,12 @@ func strictMembers(text []byte, known ...string) (map[string]json.RawMessage, er
 	case members == nil:
 		return nil, errors.New("it is not a JSON object")
 	case levels(text) > deepestClaim:
-		return nil, fmt.Errorf("it has more than %d levels", deepestClaim)
+		return nil, fmt.Errorf("it is nested deeper than %d levels", deepestClaim)
 	}
 	for name := range members {
 		for _, own := range known {
 			if name != own && strings.EqualFold(name, own) {
-				return nil, fmt.Errorf("there is a member %q, which is not %q", name, own)
+				return nil, fmt.Errorf("member %q must be spelled %q", name, own)
 			}
 		}
 	}

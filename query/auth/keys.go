@@ -155,7 +155,7 @@ func (k keySet) Ready(ctx context.Context) error {
 		return fmt.Errorf("reading the keys of %s: %w", k.url, err)
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("the key set %s has given no key yet", k.url)
+		return fmt.Errorf("the key set %s has returned no key yet", k.url)
 	}
 	return nil
 }

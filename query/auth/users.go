@@ -83,7 +83,7 @@ func (u *FileUsers) Rights(_ context.Context, user string) (Rights, error) {
 	if info, err := os.Stat(u.path); err == nil && (info.ModTime() != u.seen.ModTime() || info.Size() != u.seen.Size()) {
 		// Logged once for each change of the file.
 		if err := u.read(); err != nil {
-			u.log.Error("the file of users is not read: the users of before stay", "file", u.path, "err", err)
+			u.log.Error("the file of users cannot be read: the previous users stay", "file", u.path, "err", err)
 			u.seen = info
 		} else {
 			u.log.Info("read the file of users again", "file", u.path, "users", len(u.byID))
@@ -130,7 +130,7 @@ func parseUsers(r io.Reader) (map[string]Rights, error) {
 			return nil, fmt.Errorf("user %d has no id", i+1)
 		}
 		if _, ok := byID[e.ID]; ok {
-			return nil, fmt.Errorf("user %q is there twice", e.ID)
+			return nil, fmt.Errorf("user %q is listed twice", e.ID)
 		}
 		byID[e.ID] = e.rights()
 	}

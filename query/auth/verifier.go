@@ -130,9 +130,9 @@ func (v *Verifier) current(c *claims) error {
 	case !c.expires.IsZero() && !now.Before(c.expires.Add(v.cfg.Leeway)):
 		return fmt.Errorf("the token has expired at %s", c.expires)
 	case c.begins.After(now.Add(v.cfg.Leeway)):
-		return fmt.Errorf("the token is not good before %s", c.begins)
+		return fmt.Errorf("the token is not valid before %s", c.begins)
 	case c.made.After(now.Add(max(v.cfg.Leeway, clockSkew))):
-		return fmt.Errorf("the token was made in the future, at %s", c.made)
+		return fmt.Errorf("the token was issued in the future, at %s", c.made)
 	case !c.expires.IsZero() && (c.begins.After(c.expires) || c.made.After(c.expires)):
 		return errors.New("the token expires before it begins")
 	}

@@ -101,11 +101,11 @@ func failureOf(err error) (*Failure, string) {
 	case errors.Is(err, auth.ErrDenied):
 		return &Failure{Code: permissionDenied, Err: err}, ""
 	case errors.Is(err, auth.ErrUnavailable):
-		return &Failure{Code: serviceNotRunning, Cause: "The rights of users cannot be found out at the moment.", Err: err}, ""
+		return &Failure{Code: serviceNotRunning, Cause: "The rights of users cannot be read at the moment.", Err: err}, ""
 	case errors.Is(err, schemas.ErrUnavailable):
-		return &Failure{Code: serviceNotRunning, Cause: "The store does not answer at present.", Err: err}, ""
+		return &Failure{Code: serviceNotRunning, Cause: "The store does not answer at the moment.", Err: err}, ""
 	case errors.Is(err, ErrNoStream):
-		return &Failure{Code: serviceNotRunning, Cause: "The stream of the node is not there yet.", Err: err}, ""
+		return &Failure{Code: serviceNotRunning, Cause: "The stream of the node is not available yet.", Err: err}, ""
 	case errors.As(err, &hand):
 		if hand.Origin {
 			return &Failure{Code: permissionDenied, Err: hand}, ""

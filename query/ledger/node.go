@@ -118,7 +118,7 @@ func (b bounds) checkActive(at int64) error {
 }
 
 func (b bounds) pruned(what string, at int64) error {
-	return failure(prunedDataAccessed, "%s %d are not there: the history of the participant begins after offset %d", what, at, b.begin)
+	return failure(prunedDataAccessed, "%s %d are not available: the history of the participant begins after offset %d", what, at, b.begin)
 }
 
 // activeCatchUp is how long a request for active contracts waits for them to be derived.
@@ -130,7 +130,7 @@ func (n *node) awaitActive(ctx context.Context, at int64) error {
 	ctx, cancel := context.WithTimeout(ctx, activeCatchUp)
 	defer cancel()
 	if _, err := n.actives.after(ctx, at-1); err != nil {
-		return &Failure{Code: serviceNotRunning, Cause: "The active contracts at the offset are not derived yet.", Err: err}
+		return &Failure{Code: serviceNotRunning, Cause: "The active contracts at the offset are not available yet.", Err: err}
 	}
 	return nil
 }

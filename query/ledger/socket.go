@@ -124,7 +124,7 @@ func (s *stream) close(ctx context.Context, err error) error {
 	}
 	switch {
 	case slow:
-		return fmt.Errorf("the client does not take what is sent: %w", err)
+		return fmt.Errorf("the client does not read what is sent: %w", err)
 	case err == nil:
 		s.socket.Close(closeNormal, "")
 		return nil

@@ -34,11 +34,11 @@ func (s *streams) begin(h holder) (end func(), err error) {
 	held := s.byHolder[h]
 	switch {
 	case s.all >= s.most:
-		return nil, failure(tooManyStreams, "There are %d streams already, which is the most.", s.most)
+		return nil, failure(tooManyStreams, "There are already %d streams, the maximum.", s.most)
 	case h.user != "" && held >= s.mostOfUser:
-		return nil, failure(tooManyStreams, "The user has %d streams already, which is the most.", s.mostOfUser)
+		return nil, failure(tooManyStreams, "The user already has %d streams, the maximum.", s.mostOfUser)
 	case held >= s.most-s.all:
-		return nil, failure(tooManyStreams, "The client has %d streams already, and the %d that are free are for others.", held, s.most-s.all)
+		return nil, failure(tooManyStreams, "The client already has %d streams, and the %d that are free are reserved for others.", held, s.most-s.all)
 	}
 	s.all++
 	s.byHolder[h]++

@@ -120,7 +120,7 @@ func (a *activeSets) requireInstant(ctx context.Context, req *acsRequest) error 
 	case !held || contracts.MigrationID < req.MigrationID:
 		return query.Errorf(query.NotFound, "No data for migration %d.", req.MigrationID)
 	case contracts.MigrationID == req.MigrationID && contracts.RecordTime < req.Time:
-		return query.Errorf(query.NotFound, "The contracts active at %s are not known yet.", req.Time)
+		return query.Errorf(query.NotFound, "The contracts active at %s are not available yet.", req.Time)
 	}
 	return nil
 }

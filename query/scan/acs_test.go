@@ -193,7 +193,7 @@ func TestActiveContractsNotKnown(t *testing.T) {
 		`"migration_id":0,"record_time":"2026-07-01T02:00:00Z","record_time_match":"at_or_before"`: "No snapshot at or before",
 		`"migration_id":4,"record_time":"2026-07-01T06:00:00Z","record_time_match":"at_or_before"`: "No snapshot at or before",
 		`"migration_id":4,"at":"2026-07-01T06:00:00Z"`:                                             "No data for migration 4",
-		`"migration_id":1,"at":"2027-07-01T06:00:00Z"`:                                             "not known yet",
+		`"migration_id":1,"at":"2027-07-01T06:00:00Z"`:                                             "not available yet",
 		`"migration_id":1,"record_time":"2026-07-02T06:00:00Z","record_time_match":"exact"`:        "No snapshot at",
 	} {
 		s.refused("POST", "/v2/state/acs", `{`+members+`,"page_size":5}`, 404, text)

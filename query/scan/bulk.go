@@ -229,7 +229,7 @@ func (b *bulkObjects) appendSegments(refs []objectRef, segments []Segment, after
 		if len(refs)+len(s.Objects) > size {
 			if len(refs) == 0 {
 				return nil, after, false, query.Errorf(query.Invalid,
-					"page_size %d is too low: the next segment has %d objects.", size, len(s.Objects))
+					"page_size %d is too small: the next segment has %d objects.", size, len(s.Objects))
 			}
 			return refs, after, false, nil
 		}

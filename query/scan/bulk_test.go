@@ -82,7 +82,7 @@ func TestBulkUpdates(t *testing.T) {
 			}
 		})
 	}
-	s.refused("POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":1,"format":"parquet"}`, 400, "too low")
+	s.refused("POST", "/v0/history/bulk/updates", `{"start_record_time":"2026-07-01T00:00:00Z","end_record_time":"2026-07-02T00:00:00Z","page_size":1,"format":"parquet"}`, 400, "too small")
 }
 
 // TestBulkUpdatesOfManyHours lists more segments than are read at a time, most of them

@@ -56,7 +56,7 @@ func (b *bulkObjects) publishedObject(ctx context.Context, key string) (Object, 
 
 // errNotAsListed says that an object cannot be had as it was published. That is our fault,
 // not the caller's: not a 404.
-var errNotAsListed = errors.New("it cannot be had as it was published")
+var errNotAsListed = errors.New("it is missing or damaged")
 
 // sendObject sends an object, the range that is asked for, or that the client has it already.
 func (b *bulkObjects) sendObject(ctx context.Context, r *query.Request, o Object) error {

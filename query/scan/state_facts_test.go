@@ -61,7 +61,7 @@ func TestUpstreamIsAskedForParticipants(t *testing.T) {
 		"it answers":                          {asker{fact: facts.Fact{Body: []byte(`{"participant_ids":["PAR::new"]}`)}}, kept, 200, "PAR::new"},
 		"it knows nothing":                    {asker{err: schemas.ErrNotFound}, kept, 404, "No participant"},
 		"it is away, the store knows":         {asker{err: away}, kept, 200, "PAR::kept"},
-		"it is away, the store knows nothing": {asker{err: away}, nil, 503, "does not answer"},
+		"it is away, the store knows nothing": {asker{err: away}, nil, 503, "does not respond"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := stateWorld()

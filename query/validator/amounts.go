@@ -29,7 +29,7 @@ func parseAmount(p *query.Params, name, text string) decimal.Decimal {
 		return decimal.Decimal{}
 	}
 	if len(fraction) > fractionDigits {
-		p.Fail("Member %s has %d digits behind the point, at most %d are allowed.", name, len(fraction), fractionDigits)
+		p.Fail("Member %s has %d digits after the point, at most %d are allowed.", name, len(fraction), fractionDigits)
 		return decimal.Decimal{}
 	}
 	amount, err := decimal.Parse(text)
@@ -55,7 +55,7 @@ func expiryOf(p *query.Params, name string, now time.Time) time.Time {
 		p.Fail("Member %s must be in the future, in microseconds since 1970.", name)
 	}
 	if p.Err() == nil && expires.Year() > 9999 {
-		p.Fail("Member %s is later than the ledger can tell.", name)
+		p.Fail("Member %s is later than the ledger can represent.", name)
 	}
 	return expires
 }

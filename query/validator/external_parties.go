@@ -209,7 +209,7 @@ func (e *externalParties) prepareSend(ctx context.Context, c *caller) error {
 	case r.Nonce < 0:
 		p.Fail("Member nonce must not be negative.")
 	case !r.ExpiresAt.After(now):
-		p.Fail("Member expires_at must be in the future, it is %s.", r.ExpiresAt.Format(time.RFC3339))
+		p.Fail("Member expires_at must be in the future, not %s.", r.ExpiresAt.Format(time.RFC3339))
 	}
 	if err := p.Err(); err != nil {
 		return err

@@ -72,5 +72,5 @@ func unanswered(cause error) error {
 		return cause
 	}
 	return &query.Error{Code: query.Unavailable, Err: cause,
-		Msg: "The validator behind this server gave no answer; it is not known whether it has done what was asked for."}
+		Msg: "The validator behind this server did not answer; it is unknown whether it carried out the request."}
 }

@@ -149,7 +149,7 @@ func TestForwardedAnswers(t *testing.T) {
 	} {
 		o.requests = nil
 		o.answers(answer)
-		if a := ask(); a.status != 503 || !strings.Contains(a.body, "not known whether") {
+		if a := ask(); a.status != 503 || !strings.Contains(a.body, "unknown whether") {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}
 		if len(o.requests) != 1 {

@@ -79,14 +79,14 @@ func (p *scanProxy) ask(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	if err != nil {
-		return &query.Error{Code: query.Unavailable, Msg: "The scan behind this server gave no answer.", Err: err}
+		return &query.Error{Code: query.Unavailable, Msg: "The scan behind this server did not answer.", Err: err}
 	}
 	if answer.status != http.StatusOK || question.reshape == nil {
 		return answer.reply(r)
 	}
 	shaped, err := question.reshape(answer.body)
 	if err != nil {
-		return &query.Error{Code: query.Unavailable, Msg: "The scan behind this server gave an answer that is not understood.", Err: err}
+		return &query.Error{Code: query.Unavailable, Msg: "The scan behind this server returned an unexpected answer.", Err: err}
 	}
 	return r.JSON(shaped)
 }

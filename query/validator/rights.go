@@ -57,7 +57,7 @@ func (a *accounts) lostWallet(ctx context.Context, user string, cause error) err
 func (a *accounts) rightsOf(ctx context.Context, user string) (auth.Rights, error) {
 	rights, err := a.users.Rights(ctx, user)
 	if errors.Is(err, auth.ErrUnavailable) {
-		return rights, &query.Error{Code: query.Unavailable, Msg: "The rights of users cannot be found out at the moment.", Err: err}
+		return rights, &query.Error{Code: query.Unavailable, Msg: "The rights of users cannot be read at the moment.", Err: err}
 	}
 	return rights, err
 }
@@ -80,7 +80,7 @@ func (a *accounts) mayAdminister(ctx context.Context, user string) error {
 	case rights.PrimaryParty != operator.Party || !rights.ActAs[operator.Party]:
 		return denied(user, errors.New("the ledger user is not that of the operator "+operator.Party))
 	case !rights.ParticipantAdmin:
-		return denied(user, errors.New("the ledger user is no administrator of the node"))
+		return denied(user, errors.New("the ledger user is not an administrator of the node"))
 	}
 	return nil
 }

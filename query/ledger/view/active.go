@@ -59,7 +59,7 @@ func (f *EventFormat) AppendActive(dst []byte, c *nodehistory.Contract, token st
 // those who see its creation.
 func (f *EventFormat) appendDeparture(dst []byte, u *schemas.Update, s *shown) ([]byte, error) {
 	if len(u.Events) != 1 || u.Reassignment == nil || u.Events[0].Local == nil || u.Local == nil {
-		return dst, fmt.Errorf("update %q does not say how it left", u.UpdateID)
+		return dst, fmt.Errorf("update %q does not say how the contract left", u.UpdateID)
 	}
 	w := eventWriter{format: f, update: u, offset: u.Local.Offset}
 	if err := w.extras.read(u.Events[0].Local.Extras); err != nil {

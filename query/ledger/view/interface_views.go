@@ -35,7 +35,7 @@ func appendViews(dst []byte, views []*iface, stored []byte) []byte {
 			continue
 		}
 		dst = appendText(append(dst, `{"interfaceId":`...), v.id)
-		dst = append(dst, `,"viewStatus":{"code":`+statusUnimplemented+`,"message":"the node did not tell this view, and it is not computed here"}}`...)
+		dst = append(dst, `,"viewStatus":{"code":`+statusUnimplemented+`,"message":"the node did not return this view, and it is not computed here"}}`...)
 	}
 	return append(dst, ']')
 }

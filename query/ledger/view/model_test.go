@@ -200,7 +200,7 @@ func (w *world) createdMembers(out event, matching []entry, views []string) {
 	delete(out, "interfaceViews")
 	var given []any
 	for _, id := range views {
-		var one any = map[string]any{"interfaceId": id, "viewStatus": map[string]any{"code": 12, "message": "the node did not tell this view, and it is not computed here"}}
+		var one any = map[string]any{"interfaceId": id, "viewStatus": map[string]any{"code": 12, "message": "the node did not return this view, and it is not computed here"}}
 		for _, s := range stored {
 			if s.(map[string]any)["interfaceId"] == id {
 				one = s

@@ -265,7 +265,7 @@ func (p *formats) identifierValue(r *reader, name string) (v identifierMembers) 
 func checkParty(party string) error {
 	name, fingerprint, ok := strings.Cut(party, "::")
 	if !ok || name == "" || fingerprint == "" || len(party) > 255 || strings.ContainsFunc(party, noPartyRune) {
-		return invalid("%s is no party: it must be NAME::FINGERPRINT", fmt.Sprintf("%.300q", party))
+		return invalid("%s is not a party: it must be NAME::FINGERPRINT", fmt.Sprintf("%.300q", party))
 	}
 	return nil
 }

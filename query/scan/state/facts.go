@@ -68,7 +68,7 @@ func (f *factReader) asked(ctx context.Context, key facts.Key) (facts.Fact, erro
 	}
 	stored, storedErr := f.source.Fact(ctx, key)
 	if errors.Is(storedErr, schemas.ErrNotFound) {
-		return stored, &query.Error{Code: query.Unavailable, Msg: "The upstream that knows this does not answer at present.", Err: err}
+		return stored, &query.Error{Code: query.Unavailable, Msg: "The upstream that has the answer does not respond at the moment.", Err: err}
 	}
 	return stored, storedErr
 }

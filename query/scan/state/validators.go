@@ -98,7 +98,7 @@ func (v *validators) licenses(ctx context.Context, r *query.Request) error {
 	after, paged := p.OptionalInt64("after")
 	limit := p.OptionalLimit("limit", v.maxPageSize)
 	if paged && after < 0 && p.Err() == nil {
-		p.Fail("Query parameter after must be a token of a page before.")
+		p.Fail("Query parameter after must be the token of an earlier page.")
 	}
 	if err := p.Err(); err != nil {
 		return err
