@@ -26,7 +26,7 @@ var (
 	// ErrNotFound means that the store holds no such thing.
 	ErrNotFound = errors.New("not found")
 	// ErrUnavailable means that whoever knows cannot be asked at present.
-	ErrUnavailable = errors.New("unavailable at present")
+	ErrUnavailable = errors.New("unavailable at the moment")
 )
 
 // NeedsPerson reports whether err will stay until somebody acts, so that repeating what

@@ -43,9 +43,9 @@ func (r NetworkRef) Check() error {
 	case r.Kind != NetworkUpdates && r.Kind != NetworkACS:
 		return fmt.Errorf("objects in the network's layout are of kind %s or %s, not %q", NetworkUpdates, NetworkACS, r.Kind)
 	case r.End <= MinMicros || r.End > MaxMicros || r.End.DayStart() != r.End:
-		return fmt.Errorf("a folder does not end at %s: it must be midnight", r.End)
+		return fmt.Errorf("a folder must end at midnight, not at %s", r.End)
 	case r.Start != r.End-dayMicros && r.Start != MinMicros:
-		return fmt.Errorf("the folder that ends at %s does not begin at %s", r.End, r.Start)
+		return fmt.Errorf("the folder that ends at %s cannot begin at %s", r.End, r.Start)
 	}
 	return nil
 }

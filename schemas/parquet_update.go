@@ -57,7 +57,7 @@ func (r *UpdateRow) Update(events []EventRow) (Update, error) {
 	}
 	for i := range events {
 		if events[i].UpdateID != r.UpdateID || events[i].RecordTime != r.RecordTime {
-			return u, fmt.Errorf("update %s got an event of update %s", r.UpdateID, events[i].UpdateID)
+			return u, fmt.Errorf("update %s has an event of update %s", r.UpdateID, events[i].UpdateID)
 		}
 	}
 	if u.Kind == Transaction {

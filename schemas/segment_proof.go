@@ -46,9 +46,9 @@ func (p *SegmentProof) Check() error {
 	case TableHash(p.Table, p.Rows, root) != p.Tables[at]:
 		return fmt.Errorf("%w: the row is not in table %s", ErrProof, p.Table)
 	case SegmentRoot(p.Segment, p.Tables) != p.Root:
-		return fmt.Errorf("%w: the tables are not those of segment %s", ErrProof, p.Segment)
+		return fmt.Errorf("%w: the tables do not belong to segment %s", ErrProof, p.Segment)
 	case p.Chained && ChainLink(p.Previous, p.Root) != p.Link:
-		return fmt.Errorf("%w: the link does not follow the one before", ErrProof)
+		return fmt.Errorf("%w: the link does not follow from the previous one", ErrProof)
 	}
 	return nil
 }

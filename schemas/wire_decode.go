@@ -80,7 +80,7 @@ func (w *wireItem) item(enc Encoding, it *Item) (err error) {
 		return err
 	}
 	if it.Update != nil && it.Update.Position() != (&Item{Verdict: it.Verdict}).Position() {
-		return fmt.Errorf("update %s and its verdict disagree on where they stand in history", it.Update.UpdateID)
+		return fmt.Errorf("update %s and its verdict disagree on their position in history", it.Update.UpdateID)
 	}
 	if w.Traffic != nil {
 		if !w.Traffic.Total.there || !isArray(w.Traffic.Envelopes) {
@@ -145,7 +145,7 @@ func (w *wireUpdate) fill(u *Update) (err error) {
 		return w.Event.fill(u)
 	}
 	if !w.hasEvents {
-		return fmt.Errorf("neither events_by_id nor event is there")
+		return fmt.Errorf("events_by_id or event is missing")
 	}
 	if !w.MigrationID.there || w.Synchronizer == "" {
 		return fmt.Errorf("migration_id or synchronizer_id is missing")
@@ -188,7 +188,7 @@ func (u *Update) checkTree() error {
 		n := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
 		if n != next || int(n) >= len(u.Events) {
-			return fmt.Errorf("the tree is not numbered in preorder: node %d stands where %d should", n, next)
+			return fmt.Errorf("the tree is not numbered in preorder: it has node %d in place of node %d", n, next)
 		}
 		next++
 		for _, child := range slices.Backward(u.Events[n].Children) {

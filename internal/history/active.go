@@ -73,7 +73,7 @@ func (r *Reader) ActiveKeys(ctx context.Context, q ActiveQuery, pages int) ([]Co
 	params["step"], params["limit"] = store.Int(int64(q.Limit)), store.Int(int64(q.Limit)*int64(pages))
 	keys, err := store.SelectAll(ctx, r.db, activeKeysQuery, params, store.NewContractKeys())
 	if err != nil {
-		return nil, fmt.Errorf("looking for every contract %d of those active at %s: %w", q.Limit, q.At, err)
+		return nil, fmt.Errorf("looking for every %dth of the contracts active at %s: %w", q.Limit, q.At, err)
 	}
 	return keys, nil
 }

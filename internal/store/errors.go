@@ -19,7 +19,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-var errSilent = errors.New("the server has gone silent")
+var errSilent = errors.New("the server stopped responding")
 
 // gaveUp marks the error of a query whose caller has given up with the error of its context. The
 // client gives the connection the deadline of the context, and what the connection then reports

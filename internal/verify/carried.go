@@ -56,10 +56,10 @@ func (v *verification) compareCarried(ctx context.Context) error {
 		err := v.cfg.Audit.WrongCarries(ctx, v.party, before, next, func(c audit.WrongCarry) error {
 			f := Finding{
 				What: "a contract was not carried over", Where: fmt.Sprintf("contract %s, migration %d", c.ContractID, next),
-				Expected: fmt.Sprintf("what was active at the end of migration %d", before), Found: "nothing",
+				Expected: fmt.Sprintf("as active at the end of migration %d", before), Found: "nothing",
 			}
 			if c.Carried {
-				f.What, f.Expected, f.Found = "a contract was carried over that was not there", fmt.Sprintf("nothing, as at the end of migration %d", before), "the contract"
+				f.What, f.Expected, f.Found = "a contract was carried over that was not active", fmt.Sprintf("nothing, as at the end of migration %d", before), "the contract"
 			}
 			check.Add(f)
 			return nil
@@ -95,7 +95,7 @@ func (v *verification) compareEndings(ctx context.Context) error {
 	for _, template := range signed {
 		e := v.endings[template]
 		for i := range e.contracts {
-			f := Finding{What: "a contract ends that did not begin", Expected: "the update that creates a " + template, Found: "none"}
+			f := Finding{What: "a contract ends that never began", Expected: "the update that creates a " + template, Found: "none"}
 			if i < int64(len(e.where)) {
 				f.Where = e.where[i]
 			}

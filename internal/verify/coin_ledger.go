@@ -109,7 +109,7 @@ func (l *coinLedger) apply(u *coinUpdate) {
 		c := &u.spent[i]
 		held, ok := l.coins[c.id]
 		if !ok {
-			l.check.Add(Finding{What: "a coin is spent that is not there", Where: u.at(c.node)})
+			l.check.Add(Finding{What: "a coin is spent that does not exist", Where: u.at(c.node)})
 			continue
 		}
 		delete(l.coins, c.id)
@@ -141,7 +141,7 @@ func (l *coinLedger) balance(at schemas.Position, unknown bool, net, minted, bur
 	case difference == decimal.Decimal{}, difference == within:
 	case difference.Sign() > 0:
 		l.check.Add(Finding{
-			What: "coins out of nothing", Where: where(at),
+			What: "coins appear without being minted", Where: where(at),
 			Expected: fmt.Sprintf("a supply changed by %s (%s minted, %s burned)", expected, minted, burned), Found: "changed by " + net.String(),
 		})
 	case burner: // the coins themselves say what is burned
@@ -149,7 +149,7 @@ func (l *coinLedger) balance(at schemas.Position, unknown bool, net, minted, bur
 		l.supply.Unexplained = l.supply.Unexplained.Minus(difference)
 	default:
 		l.check.Add(Finding{
-			What: "coins disappear and no choice burns them", Where: where(at),
+			What: "coins disappear without being burned", Where: where(at),
 			Expected: fmt.Sprintf("a supply changed by %s (%s minted, %s burned)", expected, minted, burned), Found: "changed by " + net.String(),
 		})
 	}
@@ -179,7 +179,7 @@ func (l *coinLedger) carryOver(u *coinUpdate, c *coin) {
 		held = newHeldCoin(c.worth, schemas.MinMicros, 0)
 		l.supply.Carried, l.supply.Circulating = l.supply.Carried.Plus(c.worth), l.supply.Circulating.Plus(c.worth)
 	case !ok:
-		l.check.Add(Finding{What: "a coin is carried over that was not there", Where: where(u.position)})
+		l.check.Add(Finding{What: "a coin is carried over that did not exist", Where: where(u.position)})
 		held = newHeldCoin(c.worth, schemas.MinMicros, 0)
 	case held.worth() != c.worth:
 		l.check.Add(Finding{What: "a coin changes when it is carried over", Where: where(u.position), Expected: held.worth().String(), Found: c.worth.String()})
@@ -255,11 +255,11 @@ func (l *coinLedger) held(c *history.ActiveContract) {
 	switch {
 	case !ok:
 		l.check.Add(Finding{
-			What: "a coin is held that no event leaves", Where: "contract " + e.ContractID,
+			What: "a coin is held that the events do not leave", Where: "contract " + e.ContractID,
 			Expected: "none", Found: worth.String() + " coins",
 		})
 	case left.worth() != worth:
-		l.check.Add(Finding{What: "a coin's worth", Where: "contract " + e.ContractID, Expected: left.worth().String(), Found: worth.String()})
+		l.check.Add(Finding{What: "the amount of a coin", Where: "contract " + e.ContractID, Expected: left.worth().String(), Found: worth.String()})
 	}
 	if ok {
 		l.supply.Coins++
@@ -273,7 +273,7 @@ func (l *coinLedger) close() *Supply {
 	for _, left := range l.coins {
 		l.supply.Coins++
 		l.check.Add(Finding{
-			What: "a coin is left and nobody holds it", Where: left.origin(),
+			What: "the events leave a coin that nobody holds", Where: left.origin(),
 			Expected: left.worth().String() + " coins held", Found: "none",
 		})
 	}

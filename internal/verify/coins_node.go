@@ -155,7 +155,7 @@ func (l *coinLedger) spendLocal(u *coinUpdate, c *coin, fresh map[coinID]decimal
 	if !ok {
 		p.whole = false
 		if c.active {
-			l.check.Add(Finding{What: "a coin is spent that is not there", Where: u.at(c.node)})
+			l.check.Add(Finding{What: "a coin is spent that does not exist", Where: u.at(c.node)})
 		}
 		return
 	}

@@ -59,7 +59,7 @@ func (v *verification) lookUp(ctx context.Context) error {
 			}
 			for _, s := range samples {
 				if err := v.lookUpOne(ctx, s); err != nil {
-					return fmt.Errorf("asking for %s by its ids: %w", where(s.at), err)
+					return fmt.Errorf("looking up %s by its ids: %w", where(s.at), err)
 				}
 			}
 			return nil

@@ -97,7 +97,7 @@ func (w *journalWalk) intent(where string, r, commit *journals.Row) {
 		w.journal.pending = true
 	case r.After != commit.After || r.Through != commit.Through || r.Hash != commit.Hash:
 		w.check.Add(Finding{
-			What: "committed otherwise than announced", Where: where,
+			What: "committed differently than announced", Where: where,
 			Expected: fmt.Sprintf("(%s, %s] with hash %s", r.After, r.Through, r.Hash),
 			Found:    fmt.Sprintf("(%s, %s] with hash %s", commit.After, commit.Through, commit.Hash),
 		})
@@ -107,7 +107,7 @@ func (w *journalWalk) intent(where string, r, commit *journals.Row) {
 func (w *journalWalk) commit(where string, r *journals.Row) {
 	if r.IsMark() { // the stream was taken back to where it stands; numbers are not used again
 		if r.After != w.end {
-			w.check.Add(Finding{What: "the stream was taken back to elsewhere than it stands", Where: where, Expected: w.end.String(), Found: r.After.String()})
+			w.check.Add(Finding{What: "the stream was taken back to another position than it is at", Where: where, Expected: w.end.String(), Found: r.After.String()})
 		}
 		w.last, w.journal.last = r.Sequence, r.Sequence
 		return
@@ -164,7 +164,7 @@ func (v *verification) wrongParties(ctx context.Context, check *Check) error {
 		err := v.cfg.Audit.WrongParties(ctx, v.mark, p, portions, func(w audit.WrongParty) error {
 			check.Add(Finding{
 				What: "updates of a party by its key", Where: fmt.Sprintf("offset %d, key %d", w.Offset, w.Key),
-				Expected: fmt.Sprintf("%d, as its events tell", w.Witnessed), Found: fmt.Sprintf("%d in party_offsets", w.Found),
+				Expected: fmt.Sprintf("%d according to its events", w.Witnessed), Found: fmt.Sprintf("%d in party_offsets", w.Found),
 			})
 			return nil
 		})

@@ -204,7 +204,7 @@ func (v *verification) wrongEnds(ctx context.Context, stored []audit.LifetimeSum
 		err := v.cfg.Audit.WrongEnds(ctx, p, portions, func(e audit.WrongEnd) error {
 			f := Finding{What: "a contract that ended", Where: fmt.Sprintf("offset %d", e.Offset), Expected: "the template and stakeholders of its lifetime", Found: "others"}
 			if e.Lifetimes != e.Ended {
-				f.Expected, f.Found = fmt.Sprintf("%d as by lifetimes", e.Lifetimes), fmt.Sprintf("%d in ended_contracts", e.Ended)
+				f.Expected, f.Found = fmt.Sprintf("%d according to lifetimes", e.Lifetimes), fmt.Sprintf("%d in ended_contracts", e.Ended)
 			}
 			check.Add(f)
 			return nil
@@ -307,11 +307,11 @@ func (p *lifetimePairs) finish() {
 		case i >= len(p.stored):
 			p.check.Add(Finding{What: "lifetime is missing", Where: where, Expected: span(p.expected[i]), Found: "none"})
 		case i >= len(p.expected):
-			p.check.Add(Finding{What: "lifetime too much", Where: where, Expected: "none", Found: span(p.stored[i])})
+			p.check.Add(Finding{What: "extra lifetime", Where: where, Expected: "none", Found: span(p.stored[i])})
 		case span(p.expected[i]) != span(p.stored[i]):
 			p.check.Add(Finding{What: "lifetime", Where: where, Expected: span(p.expected[i]), Found: span(p.stored[i])})
 		case p.expected[i].Hash != p.stored[i].Hash:
-			p.check.Add(Finding{What: "contract of a lifetime is not the one created", Where: where + ", active " + span(p.stored[i])})
+			p.check.Add(Finding{What: "contract of a lifetime differs from the one created", Where: where + ", active " + span(p.stored[i])})
 		}
 	}
 	p.expected, p.stored, p.open = p.expected[:0], p.stored[:0], false

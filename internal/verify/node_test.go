@@ -155,7 +155,7 @@ var nodeDamages = []damage{
 	{"an ended contract has other stakeholders", []string{"ALTER TABLE ended_contracts UPDATE observers = ['nobody::1220'] WHERE archived_offset = (SELECT max(archived_offset) FROM ended_contracts)"}, verify.Lifetimes, "a contract that ended"},
 	{"a coin is worth more", []string{"ALTER TABLE events UPDATE body_scalars = replaceRegexpOne(body_scalars, '([0-9]+[.][0-9]{10})', '9\\\\1') WHERE (update_id, node) = " + oneNodeCoin}, verify.Coins, "coin"},
 	{"a transfer does not add up", []string{"ALTER TABLE events UPDATE body_scalars = replaceAll(body_scalars, '\\00.', '\\07.') WHERE choice = 'AmuletRules_Transfer'"}, verify.Coins, "a transfer does not add up"},
-	{"a holding out of nothing", []string{"INSERT INTO contracts_live SELECT * REPLACE (concat(contract_id, 'ff') AS contract_id) FROM contracts_live WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_offset = 0 LIMIT 1"}, verify.Coins, "a coin is held that no event leaves"},
+	{"a holding out of nothing", []string{"INSERT INTO contracts_live SELECT * REPLACE (concat(contract_id, 'ff') AS contract_id) FROM contracts_live WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_offset = 0 LIMIT 1"}, verify.Coins, "a coin is held that the events do not leave"},
 }
 
 func TestDamageOfANodeStreamIsFound(t *testing.T) {

@@ -141,7 +141,7 @@ func (c *Config) setDefaults() error {
 	c.Catalog = cmp.Or(c.Catalog, values.Default())
 	for _, name := range c.Checks {
 		if !slices.Contains(Names(), name) {
-			return fmt.Errorf("there is no check %q; there are %s", name, strings.Join(Names(), ", "))
+			return fmt.Errorf("there is no check %q; the checks are %s", name, strings.Join(Names(), ", "))
 		}
 	}
 	if len(c.Checks) == 0 {
@@ -157,11 +157,11 @@ func (c *Config) setDefaults() error {
 	case c.Source == nil:
 		return errors.New("verification needs a source")
 	case c.has(Days) && c.SkipDigests:
-		return errors.New("check days compares digests, which were not asked for")
+		return errors.New("check days compares digests, which were not requested")
 	case c.has(Days) && c.Peer == nil:
 		return errors.New("check days compares with a peer, and there is none")
 	case c.has(Lookups) && c.Copies == nil:
-		return errors.New("check lookups is about copies by update id, and there are none")
+		return errors.New("check lookups verifies copies by update id, and there are none")
 	case (c.has(Lifetimes) || c.has(Verdicts)) && c.Audit == nil:
 		return errors.New("checks lifetimes and verdicts need an audit of the store")
 	}
@@ -254,13 +254,13 @@ func (v *verification) begin(ctx context.Context) error {
 		return err
 	}
 	if contracts != v.mark {
-		return fmt.Errorf("contract lifetimes stand at %s, history at %s: let ingest finish first", contracts, v.mark)
+		return fmt.Errorf("contract lifetimes are at %s, history at %s: let ingest finish first", contracts, v.mark)
 	}
 	if v.journal, err = v.readJournals(ctx); err != nil {
 		return err
 	}
 	if c := v.journal.commits; v.cfg.has(Hashes) && len(c) > 0 && !audit.IsBatchHash(c[0].Hash) {
-		return fmt.Errorf("check hashes: batch %d of %s has hash %s: an earlier version wrote it, which hashed otherwise; ingest into a new store", c[0].Sequence, c[0].Stream, c[0].Hash)
+		return fmt.Errorf("check hashes: batch %d of %s has hash %s: an earlier version, which computed hashes differently, wrote it; ingest into a new store", c[0].Sequence, c[0].Stream, c[0].Hash)
 	}
 	if err := v.findParty(ctx); err != nil {
 		return err

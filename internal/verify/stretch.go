@@ -378,7 +378,7 @@ func (w *walk) endBatch() {
 		w.add(Batches, Finding{What: "number of events", Where: name, Expected: fmt.Sprint(c.Events), Found: fmt.Sprint(w.events)})
 	}
 	if w.strays > 0 {
-		w.add(Batches, Finding{What: "rows that no batch has", Where: "before " + name, Expected: "none", Found: fmt.Sprintf("%d items", w.strays)})
+		w.add(Batches, Finding{What: "rows that belong to no batch", Where: "before " + name, Expected: "none", Found: fmt.Sprintf("%d items", w.strays)})
 		w.strays = 0
 	}
 	if got := w.hash.Sum(); got != c.Hash {

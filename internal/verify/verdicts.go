@@ -26,7 +26,7 @@ func (w *walk) compareVerdict(u *schemas.Update, at schemas.Position, judged, in
 	switch {
 	case check == nil || w.party == "":
 	case u == nil && informs:
-		check.Add(Finding{What: "an update is missing", Where: where(at), Expected: "the transaction that its verdict commits, of which the governance party is informed", Found: "the verdict alone"})
+		check.Add(Finding{What: "an update is missing", Where: where(at), Expected: "the transaction that its verdict commits, of which the governance party is informed", Found: "only the verdict"})
 	case u != nil && u.Kind == schemas.Transaction:
 		check.Count("transactions", 1)
 		w.addToRun(u, at, judged)

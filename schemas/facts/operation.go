@@ -128,7 +128,7 @@ func KindOf(operation Operation) (k Kind, ok bool) {
 func (k Key) Paths() ([]string, error) {
 	kind, ok := KindOf(k.Operation)
 	if !ok {
-		return nil, fmt.Errorf("%q is no kind of fact", k.Operation)
+		return nil, fmt.Errorf("%q is not a kind of fact", k.Operation)
 	}
 	arguments := []string{}
 	if k.Arguments != "" {

@@ -24,7 +24,7 @@ func (k Key) Check(answer []byte) ([]byte, error) {
 func (k Key) check(answer []byte) ([]byte, error) {
 	kind, ok := KindOf(k.Operation)
 	if !ok {
-		return nil, fmt.Errorf("%q is no kind of fact", k.Operation)
+		return nil, fmt.Errorf("%q is not a kind of fact", k.Operation)
 	}
 	if err := jsonscan.Valid(answer); err != nil { // nesting and encoding are bounded there
 		return nil, err
@@ -36,7 +36,7 @@ func (k Key) check(answer []byte) ([]byte, error) {
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the answer")
+		return nil, errors.New("there is text after the answer")
 	}
 	known, err := kind.shape(v)
 	if err != nil {

@@ -275,9 +275,9 @@ var badFiles = []struct{ name, text, want string }{
 	{"unknown generic", "package: p\nrecords: {R: {a: Bag<Text>}}", "no type Bag"},
 	{"wrong number of arguments", "package: p\nrecords: {R: {a: \"List<Text, Text>\"}}", "no type List with 2"},
 	{"no such package", "package: p\nrecords: {R: {a: q/X}}", "no type X in package q"},
-	{"open bracket", "package: p\nrecords: {R: {a: List<Text}}", "neither"},
+	{"open bracket", "package: p\nrecords: {R: {a: List<Text}}", "expected , or >"},
 	{"open contract id", "package: p\nrecords: {R: {a: ContractId<Text}}", "no >"},
-	{"left over", "package: p\nrecords: {R: {a: Text Text}}", "left over"},
+	{"at the end", "package: p\nrecords: {R: {a: Text Text}}", "at the end"},
 	{"empty type", "package: p\nrecords: {R: {a: \"\"}}", `no type ""`},
 	{"list of fields", "package: p\nrecords: {R: [a]}", "not a mapping"},
 	{"list for a type", "package: p\nrecords: {R: {a: [Text]}}", "neither a type"},
@@ -293,7 +293,7 @@ var badFiles = []struct{ name, text, want string }{
 	{"a type of another package", "package: p\nrecords: {R: {a: Amulet}}", "add its package to imports"},
 	{"an anchor", "package: p\nrecords: {R: &r {a: Text}, S: {b: *r}}", "neither a type"},
 	{"nested too deep", "package: p\nrecords: {R: {a: \"" + strings.Repeat("List<", 200) + "\"}}", "nested deeper"},
-	{"interface twice", "package: p\ntemplates: {\"M:T\": {fields: {}}}\ninterfaces: {\"M:T\": {}}", "M:T is there twice"},
+	{"interface twice", "package: p\ntemplates: {\"M:T\": {fields: {}}}\ninterfaces: {\"M:T\": {}}", "M:T is declared twice"},
 	{"unknown key of a choice", "package: p\ninterfaces: {\"M:I\": {choices: {C: {arguments: {}}}}}", "unknown key arguments; the keys here are argument and result"},
 	{"ambiguous template", "package: p\nrecords: {R: {a: T}}\ntemplates: {\"M:T\": {fields: {}}, \"N:T\": {fields: {}}}", "more than one template T"},
 	{"template without a module", "package: p\ntemplates: {T: {fields: {}}}", "Module:Entity"},
@@ -329,7 +329,7 @@ func TestLoadWantsFiles(t *testing.T) {
 		t.Errorf("Load of a folder without files: %v", err)
 	}
 	_, err := Load(fstest.MapFS{"a.yaml": {Data: []byte(acme)}, "b.yaml": {Data: []byte(acme)}})
-	if err == nil || !strings.Contains(err.Error(), "b.yaml: Acme.Trade:Order of package acme-trade is in a.yaml as well: remove one") {
+	if err == nil || !strings.Contains(err.Error(), "b.yaml: Acme.Trade:Order of package acme-trade is also in a.yaml: remove one") {
 		t.Errorf("Load of two files of the same: %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func (d *declarations) once(f *file, name string) error {
 	case !there:
 		return nil
 	case other == f.name:
-		return fmt.Errorf("%s is there twice: remove one", name)
+		return fmt.Errorf("%s is declared twice: remove one", name)
 	}
-	return fmt.Errorf("%s of package %s is in %s as well: remove one", name, f.Package, other)
+	return fmt.Errorf("%s of package %s is also in %s: remove one", name, f.Package, other)
 }

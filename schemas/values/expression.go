@@ -34,7 +34,7 @@ func (r resolver) parse(expression string) (*Type, error) {
 	p := expressionParser{resolver: r, rest: expression}
 	t, err := p.expression()
 	if err == nil && strings.TrimSpace(p.rest) != "" {
-		err = fmt.Errorf("%.60q is left over", p.rest)
+		err = fmt.Errorf("unexpected %.60q at the end", p.rest)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("type %.100s: %w", expression, err)
@@ -88,7 +88,7 @@ func (p *expressionParser) applied(name string) (*Type, error) {
 			return apply(name, arguments)
 		}
 		if !p.accept(",") {
-			return nil, fmt.Errorf("neither , nor > before %q", p.rest)
+			return nil, fmt.Errorf("expected , or > before %q", p.rest)
 		}
 	}
 }

@@ -306,7 +306,7 @@ func (r resolver) fields(node *yaml.Node) (fields []Field, err error) {
 			continue
 		}
 		if seen[label] {
-			errs = append(errs, fmt.Errorf("line %d: %s is there twice: remove one", node.Content[i].Line, label))
+			errs = append(errs, fmt.Errorf("line %d: %s is declared twice: remove one", node.Content[i].Line, label))
 			continue
 		}
 		seen[label] = true

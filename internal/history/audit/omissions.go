@@ -25,7 +25,7 @@ var (
 func (q *Queries) GovernanceParty(ctx context.Context) (party string, err error) {
 	err = q.query(ctx, governancePartyQuery, nil, func(rows driver.Rows) error { return rows.Scan(&party) })
 	if err != nil {
-		return "", fmt.Errorf("reading who signs mining rounds: %w", err)
+		return "", fmt.Errorf("reading the signatories of mining rounds: %w", err)
 	}
 	return party, nil
 }
@@ -44,7 +44,7 @@ func (q *Queries) SignedTemplates(ctx context.Context, party string, templates [
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading which of %d templates %s signs: %w", len(templates), party, err)
+		return nil, fmt.Errorf("reading which of %d templates have contracts signed by %s: %w", len(templates), party, err)
 	}
 	return signed, nil
 }
@@ -69,7 +69,7 @@ func (q *Queries) WrongCarries(ctx context.Context, party string, migration, nex
 		return each(c)
 	})
 	if err != nil {
-		return fmt.Errorf("comparing what migration %d began with with what migration %d left: %w", next, migration, err)
+		return fmt.Errorf("comparing the beginning of migration %d with the end of migration %d: %w", next, migration, err)
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func (q *Queries) WrongParties(ctx context.Context, mark schemas.Position, porti
 		return each(p)
 	})
 	if err != nil {
-		return fmt.Errorf("comparing the witnesses of events with what their keys find: %w", err)
+		return fmt.Errorf("comparing the witnesses of events with the rows found by their keys: %w", err)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (s *Stretch) Err() error {
 }
 
 // ErrUnordered is described at Stretch.Err.
-var ErrUnordered = errors.New("events do not stand in order in the parts of their table")
+var ErrUnordered = errors.New("events are out of order in the parts of their table")
 
 // Close ends the reading of events and gives up their memory.
 func (s *Stretch) Close() { s.events.close() }

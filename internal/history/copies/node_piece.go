@@ -150,7 +150,7 @@ var errNodePiece = errors.New("not a copy of an update")
 // changed afterwards.
 func ReadNodePiece(piece []byte) (u schemas.Update, err error) {
 	if len(piece) == 0 || piece[0] != nodePieceForm {
-		return u, fmt.Errorf("%w: its %d bytes do not begin like one", errNodePiece, len(piece))
+		return u, fmt.Errorf("%w: %d bytes do not begin like one", errNodePiece, len(piece))
 	}
 	r := nodePieceReader{pieceReader{rest: piece[1:]}}
 	l := &schemas.LocalUpdate{Offset: r.number()}
@@ -174,7 +174,7 @@ func ReadNodePiece(piece []byte) (u schemas.Update, err error) {
 		}
 	}
 	if r.failed || len(r.rest) > 0 {
-		return schemas.Update{}, fmt.Errorf("%w: its %d bytes end early or late", errNodePiece, len(piece))
+		return schemas.Update{}, fmt.Errorf("%w: %d bytes end early or late", errNodePiece, len(piece))
 	}
 	return u, nil
 }

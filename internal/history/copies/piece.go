@@ -141,14 +141,14 @@ var errPiece = errors.New("not an item in one piece")
 // must not be changed afterwards.
 func ReadPiece(piece []byte) (p Piece, err error) {
 	bad := func(why string) (Piece, error) {
-		return Piece{}, fmt.Errorf("%w: its %d bytes %s", errPiece, len(piece), why)
+		return Piece{}, fmt.Errorf("%w: %d bytes %s", errPiece, len(piece), why)
 	}
 	if len(piece) == 0 {
-		return bad("are none")
+		return bad("are too few")
 	}
 	end := len(piece) - 1 - int(piece[len(piece)-1])
 	if end < 1 || len(piece)-1-end < pieceFixed || piece[end] != pieceForm {
-		return bad("do not end like it")
+		return bad("do not end like one")
 	}
 	p.flags, p.Catalog = piece[end+1], binary.LittleEndian.Uint64(piece[end+2:])
 	r := pieceReader{rest: piece[end+pieceFixed : len(piece)-1]}
@@ -156,7 +156,7 @@ func ReadPiece(piece []byte) (p Piece, err error) {
 	originals := r.count()
 	p.id, p.update, p.after = r.count(), r.count(), r.count()
 	if end -= originals; r.failed || len(r.rest) > 0 || end < 1 || p.id > end || p.update > p.after || p.after > end || piece[end-1] != '}' {
-		return bad("name places outside of the text")
+		return bad("refer to places outside of the text")
 	}
 	p.Text, p.originals = piece[:end], piece[end:end+originals]
 	return p, nil

@@ -182,7 +182,7 @@ func (c *Contract) set(k store.LedgerKey, at int64, updates, imports []schemas.U
 		begin = importOf(imports, k.ContractID)
 	}
 	if begin == nil {
-		return fmt.Errorf("the store has a lifetime of contract %.80q from offset %d and not its creation", k.ContractID, k.CreatedOffset)
+		return fmt.Errorf("the store has a lifetime of contract %.80q from offset %d but not its creation", k.ContractID, k.CreatedOffset)
 	}
 	u, e := &begin.Update, begin.Event()
 	*c = Contract{
@@ -195,7 +195,7 @@ func (c *Contract) set(k store.LedgerKey, at int64, updates, imports []schemas.U
 	}
 	if hasLeft(k, at) {
 		if c.Unassigned = eventOf(updates, k.ArchivedOffset, k.ContractID, schemas.Unassigned); c.Unassigned == nil {
-			return fmt.Errorf("the store has a lifetime of contract %.80q up to offset %d and not its end", k.ContractID, k.ArchivedOffset)
+			return fmt.Errorf("the store has a lifetime of contract %.80q up to offset %d but not its end", k.ContractID, k.ArchivedOffset)
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func (e *ends) LedgerBegin(ctx context.Context) (int64, error) {
 	}
 	begin, ok, err := store.SelectOne(ctx, e.db, beginQuery, store.Params{"stream": store.Text(e.stream)}, store.NewOffsets())
 	if err != nil {
-		return 0, fmt.Errorf("reading where %s begins: %w", e.stream, err)
+		return 0, fmt.Errorf("reading the beginning of %s: %w", e.stream, err)
 	}
 	if !ok {
 		e.begunAfter.Store(-1)

@@ -46,7 +46,7 @@ func (r *Reader) status(ctx context.Context, kind, party, trackingID string) (st
 	}, store.NewStreamRecords[store.WalletStatus]())
 	switch {
 	case err != nil:
-		return status, fmt.Errorf("reading what became of %s %.100q of %s: %w", kind, trackingID, party, err)
+		return status, fmt.Errorf("reading the outcome of %s %.100q of %s: %w", kind, trackingID, party, err)
 	case !found:
 		return status, fmt.Errorf("%s %.100q of %s: %w", kind, trackingID, party, schemas.ErrNotFound)
 	}

@@ -124,7 +124,7 @@ func (r *Reader) readEnd(ctx context.Context) (end int64, err error) {
 		"stream": store.Text(journal.WalletStream(r.stream)), "imported": store.Time(schemas.MinMicros),
 	}, store.NewOffsets())
 	if err != nil {
-		return 0, fmt.Errorf("reading how far wallets of %s are: %w", r.stream, err)
+		return 0, fmt.Errorf("reading the position of the wallets of %s: %w", r.stream, err)
 	}
 	r.last.Store(&mark{end, time.Now()})
 	return end, nil
