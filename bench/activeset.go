@@ -121,7 +121,7 @@ func multiply(ctx context.Context, l *lab.Lab, dir string) (total, live float64,
 		{"contracts_archived", "archived_at - INTERVAL toInt64(back) SECOND", false, archivedRows, uint64(l.Lifetimes - l.LiveContracts)},
 	} {
 		if err := store.Conn.Exec(ctx, fmt.Sprintf(originals, part.table, part.live)); err != nil {
-			return 0, 0, newest, fmt.Errorf("setting lifetimes apart: %w", err)
+			return 0, 0, newest, fmt.Errorf("setting lifetimes aside: %w", err)
 		}
 		copies := max(part.want/max(part.rows, 1), 1)
 		for done := uint64(1); done < copies; done += copiesPerInsert {
@@ -132,7 +132,7 @@ func multiply(ctx context.Context, l *lab.Lab, dir string) (total, live float64,
 			}
 		}
 		if err := store.Conn.Exec(ctx, "DROP TABLE originals"); err != nil {
-			return 0, 0, newest, fmt.Errorf("dropping what was set apart: %w", err)
+			return 0, 0, newest, fmt.Errorf("dropping the lifetimes set aside: %w", err)
 		}
 	}
 	// The engine does the same by itself to months that nothing was written to for an hour.

@@ -176,7 +176,7 @@ func publishedThrough(ctx context.Context, p *lab.Product) (through time.Time, l
 		}
 	}
 	if !found {
-		return through, 0, errors.New("there is no pipeline of Parquet objects")
+		return through, 0, errors.New("no pipeline exports Parquet objects")
 	}
 	return through, left, nil
 }

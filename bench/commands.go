@@ -134,7 +134,7 @@ func (p *payer) findContracts() (round string, err error) {
 		Round placed `json:"latest_mining_round"`
 	}
 	if err := json.Unmarshal(response.Body.Bytes(), &state); err != nil || state.Rules.Contract.ID == "" || state.Round.Contract.ID == "" {
-		return "", fmt.Errorf("asking for the network's rules and round, status %d: %w", response.Code, err)
+		return "", fmt.Errorf("requesting the network's rules and round, status %d: %w", response.Code, err)
 	}
 	p.rules = state.Rules.Contract.ID
 	p.context = fmt.Sprintf(`{"openMiningRound":%q,"issuingMiningRounds":[],"validatorRights":[]}`, state.Round.Contract.ID)
@@ -162,7 +162,7 @@ func (p *payer) tap(ctx context.Context, round string) error {
 		Coins []struct{ Value string } `json:"createdAmulets"`
 	}
 	if err := json.Unmarshal(split[0], &made); err != nil || len(made.Coins) != coinsPerSplit {
-		return fmt.Errorf("a split has made %d coins, not %d: %w", len(made.Coins), coinsPerSplit, err)
+		return fmt.Errorf("a split made %d coins, not %d: %w", len(made.Coins), coinsPerSplit, err)
 	}
 	for _, c := range made.Coins {
 		p.coins = append(p.coins, c.Value)
@@ -213,7 +213,7 @@ func (p *payer) pay(ctx context.Context, n int) error {
 // check makes sure that each transfer has made two coins: that of the payee and the change.
 func (p *payer) check(transfers int) error {
 	if made := p.ledger.Digests().Counts.ContractsCreated - p.begun; made != 2*uint64(transfers) {
-		return fmt.Errorf("%d transfers have made %d contracts", transfers, made)
+		return fmt.Errorf("%d transfers made %d contracts", transfers, made)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func measureFaults(ctx context.Context, l *lab.Lab, s lab.Section) (err error) {
 			return err
 		}
 		if len(got.objects) == 0 || len(runs) > 0 && !maps.Equal(got.objects, runs[0].objects) {
-			return fmt.Errorf("%d objects are in bucket %s, others than in the first", len(got.objects), run.bucket)
+			return fmt.Errorf("%d objects in bucket %s: they differ from those of the first export", len(got.objects), run.bucket)
 		}
 		runs = append(runs, got)
 	}

@@ -219,7 +219,7 @@ func replay(ctx context.Context, s lab.Section, p *lab.Product, end int64) error
 	defer conn.CloseNow()
 	conn.SetReadLimit(-1)
 	if err := conn.Write(ctx, websocket.MessageText, ledgerRequest("", 0, end)); err != nil {
-		return fmt.Errorf("asking for everything: %w", err)
+		return fmt.Errorf("requesting all updates: %w", err)
 	}
 	begin := time.Now()
 	updates, size := 0, 0

@@ -20,21 +20,21 @@ type options struct {
 	strict bool
 }
 
-const usage = `Measures the product side by side with what it is compared with, and prints a Markdown table.
+const usage = `Measures the product and what it is compared with, and prints a Markdown table.
 bench/RESULTS.md says how to read it and has earlier results.
 
 Usage:
   go run ./bench [flags]
-  make bench ARGS="[flags]"      installs first what it can
+  make bench ARGS="[flags]"      first installs what it can
 
 Examples:
   go run ./bench                                       everything: about an hour
-  go run ./bench --only backfill,verify,size           what these share is made once
+  go run ./bench --only backfill,verify,size           what these share is prepared once
   go run ./bench --only reads --updates 5000           a quick look; the targets are for 100,000 updates
   go run ./bench --only export --json >export.json     for machines
   go run ./bench --only activeset --work ./sets        keeps the store of many lifetimes for the next run
 
-Interrupt it (Ctrl-C) to print what has been measured until then.
+Interrupt it (Ctrl-C) to print what has been measured so far.
 
 Flags:
 `
@@ -46,17 +46,17 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.SortFlags = false
 	f.Usage = func() { fmt.Fprint(stderr, usage, f.FlagUsagesWrapped(100)) }
 	f.StringSliceVar(&o.only, "only", nil, "measure only these: "+pieceNames())
-	f.IntVar(&o.Updates, "updates", 100_000, "updates of the history that is measured with")
+	f.IntVar(&o.Updates, "updates", 100_000, "number of updates in the measured history")
 	f.BoolVar(&o.json, "json", false, "print one JSON object instead of Markdown")
 	f.BoolVar(&o.strict, "strict", false, "exit with status 1 when a target is missed")
 	f.StringVar(&o.Binary, "binary", "", "ledgerlake `FILE` to measure; built from this module when empty")
-	f.StringVar(&o.Work, "work", "", "existing `FOLDER` to work in, which is kept with the store of many lifetimes for the next run; a temporary one when empty")
-	f.IntVar(&o.HugeUpdates, "huge-updates", 3000, "updates of the history with a huge one")
+	f.StringVar(&o.Work, "work", "", "existing `FOLDER` to work in; the store of many lifetimes is kept there for the next run; default a temporary folder")
+	f.IntVar(&o.HugeUpdates, "huge-updates", 3000, "number of updates in the history with a huge update")
 	f.IntVar(&o.HugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
-	f.IntVar(&o.Kills, "kills", 100, "times that the product is killed to measure restarts")
-	f.IntVar(&o.Hours, "hours", 100, "segments of an hour that are closed one after another")
-	f.IntVar(&o.Lifetimes, "lifetimes", 20_000_000, "lifetimes out of which active contract sets are read")
-	f.IntVar(&o.LiveContracts, "live-contracts", 1_000_000, "those of them that have not ended")
+	f.IntVar(&o.Kills, "kills", 100, "how often to kill the product to measure restarts")
+	f.IntVar(&o.Hours, "hours", 100, "number of hourly segments to close one after another")
+	f.IntVar(&o.Lifetimes, "lifetimes", 20_000_000, "number of lifetimes from which active contract sets are read")
+	f.IntVar(&o.LiveContracts, "live-contracts", 1_000_000, "how many of the lifetimes have not ended")
 	f.DurationVar(&o.Quiet, "quiet", 5*time.Second, "time without merges after which the engine counts as settled")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -77,7 +77,7 @@ func (o options) check(rest []string) error {
 	}
 	for _, name := range o.only {
 		if !slices.ContainsFunc(allPieces, func(p lab.Piece) bool { return p.Name == name }) {
-			return fmt.Errorf("--only %s: there is only %s", name, pieceNames())
+			return fmt.Errorf("--only %s is unknown: choose from %s", name, pieceNames())
 		}
 	}
 	return nil

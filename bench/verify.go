@@ -79,7 +79,7 @@ func verify(ctx context.Context, l *lab.Lab, data string, updates uint64) (verif
 	}
 	for _, c := range report.Checks {
 		if c.Name == "batches" && c.Checked["items"] < updates {
-			return took, fmt.Errorf("verify looked at %d items, the network served %d updates", c.Checked["items"], updates)
+			return took, fmt.Errorf("verify read %d items, but the network served %d updates", c.Checked["items"], updates)
 		}
 	}
 	return took, nil

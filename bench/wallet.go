@@ -118,7 +118,7 @@ func manyWallets(ctx context.Context, l *lab.Lab, s lab.Section, e *lab.EngineSt
 	s.Add("rows of contracts of wallets", float64(after["wallet_contracts"].Rows), "")
 	s.Add("entries of transaction logs", float64(after["wallet_log"].Rows), "")
 	if err := e.Conn.QueryRow(ctx, "SELECT any(stream) FROM wallet_contracts").Scan(&stream); err != nil {
-		return "", fmt.Errorf("asking for the stream of wallets: %w", err)
+		return "", fmt.Errorf("reading the stream of wallets: %w", err)
 	}
 	return stream, nil
 }

@@ -71,7 +71,7 @@ func NewLogger() *slog.Logger {
 func (s *EngineStore) version(ctx context.Context) (string, error) {
 	var v string
 	if err := s.Conn.QueryRow(ctx, "SELECT version()").Scan(&v); err != nil {
-		return "", fmt.Errorf("asking the engine for its version: %w", err)
+		return "", fmt.Errorf("reading the engine's version: %w", err)
 	}
 	return v, nil
 }

@@ -82,7 +82,7 @@ func (g *getter) head() (status string, size int, err error) {
 	}
 	fields := bytes.Fields(line)
 	if len(fields) < 2 {
-		return "", 0, fmt.Errorf("%q is no status line", line)
+		return "", 0, fmt.Errorf("%q is not a status line", line)
 	}
 	status, size = string(fields[1]), -1
 	for {
@@ -95,7 +95,7 @@ func (g *getter) head() (status string, size int, err error) {
 		}
 		if n := len(contentLength); len(line) > n && bytes.EqualFold(line[:n], contentLength) {
 			if size, err = strconv.Atoi(string(bytes.TrimSpace(line[n:]))); err != nil {
-				return "", 0, fmt.Errorf("%q is no length", line)
+				return "", 0, fmt.Errorf("%q is not a length", line)
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func ingest(ctx context.Context, task LoadTask, db *store.DB, l *Load) error {
 	st := ingester.Status()
 	l.PageBytes = st.Bytes
 	if st.Retries > 0 {
-		return fmt.Errorf("%d requests were retried, the last for %s: the measurement is not to be trusted", st.Retries, st.LastError)
+		return fmt.Errorf("%d requests were retried, the last for %s: this makes the measurement unreliable", st.Retries, st.LastError)
 	}
 	return indexer.SetBackfilled(ctx, db, schemas.ScanStream)
 }

@@ -94,7 +94,7 @@ func postgresFolder() (string, error) {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
-		return "", errors.New("there is no Postgres")
+		return "", errors.New("Postgres is not installed")
 	}
 	slices.Sort(found)
 	return filepath.Dir(found[len(found)-1]), nil
@@ -108,7 +108,7 @@ func postgresUser(dir string) (*syscall.Credential, error) {
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("looking for another user than root to run Postgres as: %w", err)
+		return nil, fmt.Errorf("looking for a user other than root to run Postgres: %w", err)
 	}
 	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
 	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)

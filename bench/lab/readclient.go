@@ -75,7 +75,7 @@ func (c *ReadClient) Lookups(ctx context.Context, clients int, ids []string) (t 
 				}
 				t.Each[i] = time.Since(start)
 				if !bytes.Contains(body, []byte(ids[i])) {
-					return fmt.Errorf("the answer for update %s is about another", ids[i])
+					return fmt.Errorf("the answer for update %s is about another update", ids[i])
 				}
 			}
 			return ctx.Err()
@@ -146,7 +146,7 @@ func (c *Cursor) take(body []byte) error {
 	migration, err := strconv.ParseInt(LastMember(body, "migration_id"), 10, 64)
 	recordTime := LastMember(body, "record_time")
 	if err != nil || recordTime == "" {
-		return fmt.Errorf("an answer without a place in history: %.200s", body)
+		return fmt.Errorf("an answer without a position in history: %.200s", body)
 	}
 	c.Migration, c.RecordTime = migration, recordTime
 	return nil

@@ -93,7 +93,7 @@ const (
 // merge and changed no part for the time quiet. Nothing forces it, so several parts may
 // be left, as in use.
 func (s *EngineStore) Settle(ctx context.Context, quiet time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("merges go on after %s", settleTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, settleTimeout, fmt.Errorf("merges are still running after %s", settleTimeout))
 	defer cancel()
 	var last uint64
 	changed := time.Now()

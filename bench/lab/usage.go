@@ -38,7 +38,7 @@ func parseCPU(stat []byte) (float64, error) {
 	_, rest, ok := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
 	fields := strings.Fields(string(rest))
 	if !ok || len(fields) < 13 {
-		return 0, fmt.Errorf("%q is no line of /proc/PID/stat", stat)
+		return 0, fmt.Errorf("%q is not a line of /proc/PID/stat", stat)
 	}
 	user, userErr := strconv.ParseUint(fields[11], 10, 64)
 	system, systemErr := strconv.ParseUint(fields[12], 10, 64)
