@@ -19,20 +19,20 @@ func newAutomation(c *cli) *cobra.Command {
 	var dry, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "automation [NAME]...",
-		Short: "run the automations of the validator's wallets once, or say what they would do",
+		Short: "run the automations of the validator's wallets once, or report what they would do",
 		Long: `automation runs what worker runs at intervals: it collects rewards, pays accepted offers,
 buys traffic, accepts and renews preapprovals, sweeps, and ends what has expired. With
---dry-run it says for each wallet what it would do, and why or why not, and does nothing.
+--dry-run it changes nothing: it reports for each wallet what it would do, and why or why not.
 
-It acts on the node of --node-url and reads a store into which that node's stream and the
-public history of its network are ingested. Without names all automations run:
+It acts on the node of --node-url and reads a store that has that node's stream and the
+public history of its network. Without names, all automations run:
 ` + strings.Join(automations.Names(), ", ") + `.`,
 		Example:   "  ledgerlake automation --dry-run --node-url http://127.0.0.1:7575\n  ledgerlake automation collect-rewards --dry-run --json --node-url http://127.0.0.1:7575",
 		ValidArgs: automations.Names(),
 		Args: func(_ *cobra.Command, args []string) error {
 			for _, name := range args {
 				if !slices.Contains(automations.Names(), name) {
-					return fmt.Errorf("there is no automation %q%s there are %s", name, settings.DidYouMean(name, "", automations.Names()), strings.Join(automations.Names(), ", "))
+					return fmt.Errorf("there is no automation %q%s the automations are %s", name, settings.DidYouMean(name, "", automations.Names()), strings.Join(automations.Names(), ", "))
 				}
 			}
 			return nil
@@ -54,8 +54,8 @@ public history of its network are ingested. Without names all automations run:
 			return runAutomations(cmd.Context(), c.stdout, list)
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and do nothing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan of --dry-run as JSON, one object a line")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "report what would be done, and change nothing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan of --dry-run as JSON, one object per line")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func (c *cli) planAutomations(ctx context.Context, list *automations.Automations
 		fmt.Fprintf(c.stdout, "%s%s: %s%s, because %s\n", step.Automation, user, verb, step.What, step.Why)
 	}
 	if err == nil && len(steps) == 0 {
-		_, err = fmt.Fprintln(c.stdout, "there is nothing that automations look after")
+		_, err = fmt.Fprintln(c.stdout, "there is nothing for automations to do")
 	}
 	return err
 }

@@ -20,12 +20,12 @@ func newDemo(c *cli) *cobra.Command {
 	var keep, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "the whole path on a simulated network: backfill, export, verify, query",
+		Short: "run the whole path on a simulated network: backfill, export, verify, query",
 		Long: `demo executes the history of a simulated network, serves it over HTTP, backfills it into
-an embedded ClickHouse, exports the closed days as Parquet objects to an embedded S3
-gateway, and then checks that three things agree that were computed independently: what
-the network says it served, what the store holds, and what the objects contain when they
-are read back. At the end it asks the query tier a few real questions.
+an embedded ClickHouse, and exports the closed days as Parquet objects to an embedded S3
+gateway. It then checks that three results, each computed independently, agree: what the
+network served, what the store has, and what the objects contain when they are read back.
+At the end it sends the query tier a few real requests.
 
 With --clickhouse-dsn, --redis-url or --s3-endpoint it uses those services instead; the
 ClickHouse database and the bucket must then be empty.`,

@@ -17,12 +17,12 @@ func newDevnet(c *cli) *cobra.Command {
 		Long: `devnet executes a seeded history of a small network (rounds, taps, transfers, rewards,
 traffic, names, a third-party app, two migrations) and serves it over the operations of
 a scan service: history, active contracts at an instant, and the state of the network.
-GET /devnet/digests tells what it serves. The network is kept in the data folder: the next
-start continues it, with all that was added.
+GET /devnet/digests returns digests of what it serves. The network is kept in the data
+folder: the next start continues it, with everything that was added.
 
 With --node-listen it also serves what one participant sees, private transactions
 included, over the ledger API of a node (websockets and lists). GET /devnet/node-digests
-on that address tells what its stream has.`,
+on that address returns digests of its stream.`,
 		Example: "  ledgerlake devnet --updates 20000 --seed 7 --devnet-listen 127.0.0.1:5012\n" +
 			"  ledgerlake devnet --node-listen 127.0.0.1:5013 --live-clock\n" +
 			"  ledgerlake devnet --updates 1000000 --live 50\n" +
@@ -40,9 +40,9 @@ on that address tells what its stream has.`,
 	networkFlags(cmd, &n, 100_000)
 	liveFlags(cmd, &n, 0)
 	cmd.Flags().StringVar(&address, "devnet-listen", "127.0.0.1:5012", "address to serve on")
-	cmd.Flags().StringVar(&n.NodeListen, "node-listen", "", "address to serve a participant's ledger API on; none when empty")
+	cmd.Flags().StringVar(&n.NodeListen, "node-listen", "", "address to serve a participant's ledger API on; default none")
 	cmd.Flags().StringVar(&n.Participant, "participant", "", "the participant of --node-listen, such as validator-2 or Super-Validator-1 (default the busiest validator)")
-	cmd.Flags().StringVar(&n.NodeSecret, "node-secret", "", "secret of the tokens (HS256) that --node-listen asks for; everybody may do everything without")
+	cmd.Flags().StringVar(&n.NodeSecret, "node-secret", "", "secret of the tokens (HS256) that --node-listen requires; without it everybody may do everything")
 	return cmd
 }
 
@@ -50,16 +50,16 @@ on that address tells what its stream has.`,
 func networkFlags(cmd *cobra.Command, n *simulated.Network, updates int) {
 	f := cmd.Flags()
 	n.Given = f.Changed
-	f.IntVar(&n.Updates, "updates", updates, "updates of the simulated network's history")
-	f.Uint64Var(&n.Seed, "seed", 42, "seed of the simulated network; the same seed gives the same history to the byte")
+	f.IntVar(&n.Updates, "updates", updates, "number of updates in the simulated network's history")
+	f.Uint64Var(&n.Seed, "seed", 42, "seed of the simulated network; the same seed gives the same history, byte for byte")
 	f.IntVar(&n.Days, "days", 8, "days of record time over which the history is spread")
-	f.IntVar(&n.HugeUpdateBytes, "huge-update-bytes", 0, "let one update carry a text of so many bytes")
-	f.BoolVar(&n.TrafficRewards, "traffic-rewards", false, "reward the simulated network's apps by the traffic of their transactions, in place of coupons for transfers")
+	f.IntVar(&n.HugeUpdateBytes, "huge-update-bytes", 0, "give one update a text of this many bytes")
+	f.BoolVar(&n.TrafficRewards, "traffic-rewards", false, "reward the simulated network's apps by the traffic of their transactions, instead of coupons for transfers")
 }
 
 // liveFlags adds the flags of a network that goes on while it is served.
 func liveFlags(cmd *cobra.Command, n *simulated.Network, perSecond float64) {
 	f := cmd.Flags()
 	f.Float64Var(&n.Live, "live", perSecond, "updates per second that the simulated network adds while serving")
-	f.BoolVar(&n.LiveClock, "live-clock", false, "let the simulated network's time be that of the wall clock while serving: history ends about now, rounds tick, offers expire; a network that began to stays so")
+	f.BoolVar(&n.LiveClock, "live-clock", false, "run the simulated network on the wall clock while serving: history ends about now, rounds tick, offers expire; a network that was started this way stays so")
 }

@@ -13,7 +13,7 @@ func newDoctor(c *cli) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		Short:   "say what is installed and reachable, what is missing, and how to fix it",
+		Short:   "report what is installed and reachable, what is missing, and how to fix it",
 		Example: "  ledgerlake doctor\n  ledgerlake doctor --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --json",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.doctor(cmd.Context(), asJSON) },

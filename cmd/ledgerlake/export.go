@@ -15,11 +15,11 @@ func newExport(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "export closed segments now",
-		Long: `export publishes the closed days of history that are not published yet, or with
---bulk-segments hour the closed hours, as jobs on the queue, and returns when they are done.
---from and --to limit the days or hours. With --export-agree
-it waits for peers, and fails if they have other objects. --gc removes objects that nobody
-lists, unfinished uploads and, with --bulk-retention, old days; worker does it at intervals.`,
+		Long: `export publishes the closed days of history that are not published yet, or the closed hours
+with --bulk-segments hour. It queues them as jobs and returns when they are done. --from and
+--to limit the days or hours. With --export-agree it waits for peers, and fails if they have
+different objects. --gc removes unlisted objects, unfinished uploads and, with
+--bulk-retention, old days; worker does this at intervals.`,
 		Example: "  ledgerlake export --data /srv/ledgerlake\n  ledgerlake export --from 2026-07-01 --to 2026-07-03\n  ledgerlake export --gc",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -44,6 +44,6 @@ lists, unfinished uploads and, with --bulk-retention, old days; worker does it a
 	}
 	cmd.Flags().StringVar(&from, "from", "", "first day or hour to export, such as 2026-07-01 or 2026-07-01T05")
 	cmd.Flags().StringVar(&to, "to", "", "last day or hour to export")
-	cmd.Flags().BoolVar(&gc, "gc", false, "instead, remove unused objects from the bucket: see --gc-grace and --bulk-retention")
+	cmd.Flags().BoolVar(&gc, "gc", false, "remove unused objects from the bucket instead of exporting: see --gc-grace and --bulk-retention")
 	return cmd
 }

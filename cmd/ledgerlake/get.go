@@ -21,25 +21,26 @@ func newGet(c *cli) *cobra.Command {
 	var f getFlags
 	cmd := &cobra.Command{
 		Use:   "get --update-id ID | --contract-id ID",
-		Short: "look an update or a contract up in the published objects, without a database",
-		Long: `get reads single updates straight from the bucket. Of segments with lookup objects, which
-worker makes with --bulk-lookups, it takes one request for the place and one for the update;
-what it needs of every segment beside that, its manifest and a filter of about two bytes for
-each id, is fetched once and kept below --data. Other segments are searched by the Bloom
-filters and page indexes of their Parquet objects, which takes tens of requests.
+		Short: "look up an update or a contract in the published objects, without a database",
+		Long: `get reads single updates straight from the bucket. In a segment with lookup objects, which
+worker writes with --bulk-lookups, this takes one request for the position and one for the
+update. The manifest of each segment and a filter of about two bytes per id are downloaded
+once and kept below --data. Other segments are searched by the Bloom filters and page
+indexes of their Parquet objects, which takes tens of requests.
 
-With --contract-id it prints the first event that created the contract or took it in.`,
+With --contract-id it prints the first event that created the contract or brought it in: a
+creation, an assignment or an import.`,
 		Example: "  ledgerlake get --update-id 1220fe4b... --s3-endpoint https://s3.example.com --s3-bucket lake --s3-access-key KEY --s3-secret-key SECRET\n" +
 			"  ledgerlake get --contract-id 00a1b2... --cost",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && f.updateID == "" && f.contractID == "" {
-				return fmt.Errorf("get takes an id by a flag: ledgerlake get --update-id %s, or --contract-id for the id of a contract", args[0])
+				return fmt.Errorf("get takes the id as a flag: ledgerlake get --update-id %s, or --contract-id for a contract", args[0])
 			}
 			return noArguments(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if (f.updateID == "") == (f.contractID == "") {
-				return settings.Usage("get needs either --update-id or --contract-id, and an id with it")
+				return settings.Usage("get needs either --update-id ID or --contract-id ID")
 			}
 			if err := checkUpdateID(f.updateID); err != nil {
 				return err
@@ -52,7 +53,7 @@ With --contract-id it prints the first event that created the contract or took i
 	}
 	cmd.Flags().StringVar(&f.updateID, "update-id", "", "print this update")
 	cmd.Flags().StringVar(&f.contractID, "contract-id", "", "print the event that created this contract")
-	cmd.Flags().BoolVar(&f.cost, "cost", false, "print what it took of the bucket to standard error")
+	cmd.Flags().BoolVar(&f.cost, "cost", false, "print the number of requests and bytes to standard error")
 	return cmd
 }
 
@@ -63,7 +64,7 @@ const updateIDLength = 4 + 64
 // would be looked for in the whole bucket, in vain.
 func checkUpdateID(id string) error {
 	if strings.HasPrefix(id, "1220") && len(id) < updateIDLength {
-		return settings.Usage("--update-id must be a whole id, %d characters, and %s has %d: take it from /v2/updates or ledgerlake sql", updateIDLength, id, len(id))
+		return settings.Usage("--update-id must be a complete id of %d characters, but %s has %d: copy it from /v2/updates or ledgerlake sql", updateIDLength, id, len(id))
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (c *cli) get(ctx context.Context, a *app.App, f getFlags) error {
 	})
 	if f.cost {
 		cost := found.Cost
-		fmt.Fprintf(c.stderr, "%d range requests, %d bytes; fetched once and kept: %d, %d bytes\n", cost.Requests, cost.Bytes, cost.KeptRequests, cost.KeptBytes)
+		fmt.Fprintf(c.stderr, "%d range requests, %d bytes; downloaded once and kept: %d, %d bytes\n", cost.Requests, cost.Bytes, cost.KeptRequests, cost.KeptBytes)
 	}
 	if err != nil {
 		return err

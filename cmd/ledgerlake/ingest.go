@@ -14,15 +14,15 @@ func newIngest(c *cli) *cobra.Command {
 		Use:   "ingest [--scan-url URL]... [--node-url URL]",
 		Short: "backfill history from its upstreams into the store, then follow their tail",
 		Long: `ingest reads the whole history of the network from a scan service (its update and
-backfilling operations) and, where a node is given, what that node's own parties see from
+backfilling operations) and, if a node is given, what that node's own parties see from
 its ledger API. It writes both into ClickHouse exactly once, and then follows the tail
 until it is stopped. You can stop and start it at any time: it resumes at the end of what
-is stored. It retries whatever an upstream answers or fails to answer; a stream stops only
-if its upstream's history has changed, which /streams then shows. With --once it ends with
-an error instead if an upstream cannot be read.
+is stored. It retries whatever goes wrong with an upstream; a stream stops only if its
+upstream's history has changed, which /streams then shows. With --once it ends with an
+error instead if an upstream cannot be read.
 
-Several scan services share the work, and replace each other while one is away. With
---scan-agree 2 or more a range is stored only once so many gave the same content.`,
+Several scan services share the work, and take over when one of them is away. With
+--scan-agree 2 or more, a range is stored only once that many returned the same content.`,
 		Example: "  ledgerlake ingest --scan-url https://scan.example.com\n" +
 			"  ledgerlake ingest --scan-url https://scan-a.example.com --scan-url https://scan-b.example.com --scan-agree 2\n" +
 			"  ledgerlake ingest --node-url http://127.0.0.1:7575 --node-token-file /run/secrets/token --status-listen 127.0.0.1:8090\n" +
@@ -39,6 +39,6 @@ Several scan services share the work, and replace each other while one is away. 
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "stop when the end of the upstreams' history is reached")
+	cmd.Flags().BoolVar(&once, "once", false, "stop at the end of the upstreams' history")
 	return cmd
 }

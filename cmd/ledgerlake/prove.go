@@ -22,10 +22,10 @@ func newProve(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prove --update-id ID",
 		Short: "prove that an update is in the published history",
-		Long: `prove looks an update up in the bucket, as get does, and prints a proof that its segment
-holds it: the hashes between the update and the Merkle root in the segment's manifest, and
-the segment's link in the chain of all segments. ledgerlake check-proof checks it offline.
-docs/formats/proofs.md says what is hashed.`,
+		Long: `prove looks up an update in the bucket, as get does, and prints a proof that its segment
+contains it: the hashes between the update and the Merkle root in the segment's manifest,
+and the segment's link in the chain of all segments. ledgerlake check-proof checks it
+offline. docs/formats/proofs.md describes what is hashed.`,
 		Example: "  ledgerlake prove --update-id 1220fe4b... > proof.json\n" +
 			"  ledgerlake get --update-id 1220fe4b... > update.json\n" +
 			"  ledgerlake check-proof --proof proof.json --update update.json --link 5f0c...",
@@ -73,10 +73,11 @@ func newCheckProof(c *cli) *cobra.Command {
 		Long: `check-proof checks a proof that ledgerlake prove printed. It needs no network and no store.
 
 A proof says that an update of the given id, with content of the given SHA-256, belongs to a
-segment with the given root, and that the segment has the given link. Whether this is the root
-or the link of the real history you have to know from elsewhere, such as the manifests or
-chains of operators that you trust. --root and --link compare; without them the command
-prints both for you to compare. --update compares the content, as ledgerlake get prints it.`,
+segment with the given root, and that the segment has the given link. It cannot say whether
+that root or link is the one of the real history: compare them with a source that you trust,
+such as the manifests or chains of other operators. --root and --link compare them for you;
+without them the command prints both. --update compares the content with a file, in the form
+that ledgerlake get prints.`,
 		Example: "  ledgerlake check-proof --proof proof.json --link 5f0c...\n" +
 			"  ledgerlake prove --update-id 1220fe4b... | ledgerlake check-proof --proof - --update update.json",
 		Args: noArguments,
@@ -88,9 +89,9 @@ prints both for you to compare. --update compares the content, as ledgerlake get
 		},
 	}
 	cmd.Flags().StringVar(&f.proof, "proof", "", "file with the proof, - for standard input")
-	cmd.Flags().StringVar(&f.update, "update", "", "file with the update that is to be the one proven")
-	cmd.Flags().StringVar(&f.root, "root", "", "root that the segment is known to have")
-	cmd.Flags().StringVar(&f.link, "link", "", "link that the segment is known to have")
+	cmd.Flags().StringVar(&f.update, "update", "", "file with the update that the proof must be about")
+	cmd.Flags().StringVar(&f.root, "root", "", "root that the segment must have")
+	cmd.Flags().StringVar(&f.link, "link", "", "link that the segment must have")
 	return cmd
 }
 

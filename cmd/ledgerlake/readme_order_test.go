@@ -229,7 +229,7 @@ func TestReadmeInOrder(t *testing.T) {
 	}
 	r.run(os.Interrupt, "up", "--live-clock")
 	r.run(os.Interrupt, "up") // its time goes on with the clock
-	r.refused([]string{"up", "--live-clock=false"}, "wall clock for good", "ledgerlake reset --yes --data")
+	r.refused([]string{"up", "--live-clock=false"}, "wall clock permanently", "ledgerlake reset --yes --data")
 	r.run(os.Interrupt, "up", "--updates", "20000")
 	r.refused([]string{"up", "--updates", "700"}, "--updates=20000, not --updates=700", "ledgerlake reset --yes --data")
 	r.refused([]string{"up", "--seed", "7", "--days", "3"}, "--seed=42 --days=8, not --seed=7 --days=3", "ledgerlake reset --yes --data")

@@ -12,12 +12,12 @@ func newRebuild(c *cli) *cobra.Command {
 		Use:   "rebuild wallets",
 		Short: "derive tables again from the history in the store",
 		Long: `rebuild empties tables that are derived from history and fills them again. You need it only
-if verify has found them wrong. An ingest that runs on the store stops and has to be started
-again.
+if verify has found them wrong. An ingest that runs on the store stops: start it again
+afterwards.
 
-What can be rebuilt are wallets: the contracts, transaction logs and tracked offers of the
-parties of a node, from the node's own stream. Until it has finished they are missing from
-the validator interface.`,
+Only wallets can be rebuilt: the contracts, transaction logs and tracked offers of a node's
+parties, from the node's own stream. They are missing from the validator interface until it
+has finished.`,
 		Example:   "  ledgerlake rebuild wallets --data /srv/ledgerlake",
 		ValidArgs: []string{"wallets"},
 		Args: func(_ *cobra.Command, args []string) error {
@@ -33,14 +33,14 @@ the validator interface.`,
 			rebuilt := 0
 			err = a.RebuildWallets(cmd.Context(), stream, func(stream string) {
 				rebuilt++
-				fmt.Fprintf(c.stdout, "%s: wallets are derived again\n", stream)
+				fmt.Fprintf(c.stdout, "%s: wallets have been rebuilt\n", stream)
 			})
 			if err == nil && rebuilt == 0 {
-				fmt.Fprintln(c.stdout, "the store has no stream of a node")
+				fmt.Fprintln(c.stdout, "the store has no node's stream")
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&stream, "stream", "", "the stream to rebuild for, node:PARTICIPANT; all of nodes when empty")
+	cmd.Flags().StringVar(&stream, "stream", "", "the stream whose tables to rebuild, node:PARTICIPANT; default the streams of all nodes")
 	return cmd
 }

@@ -13,9 +13,9 @@ func newReset(c *cli) *cobra.Command {
 		Use:   "reset",
 		Short: "delete what ledgerlake keeps in a data folder",
 		Long: `reset deletes what ledgerlake keeps in --data: the embedded store, the objects of the
-embedded S3 gateway, the simulated network, keys and caches. Other files of the folder stay,
-and so does everything in an external ClickHouse, Redis or S3 store. Without --yes it only
-says what it would delete.`,
+embedded S3 gateway, the simulated network, keys and caches. It leaves other files of the
+folder alone, and everything in an external ClickHouse, Redis or S3 store. Without --yes it
+only reports what it would delete.`,
 		Example: "  ledgerlake reset --data ./ledgerlake-data\n  ledgerlake reset --yes --data ./ledgerlake-data",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

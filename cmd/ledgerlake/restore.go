@@ -15,17 +15,17 @@ func newRestore(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore",
 		Short: "rebuild the store from the published objects",
-		Long: `restore reads the Parquet objects in the bucket, and nothing else, and writes the history
-that they hold into the store, through the same writer as ingest: exactly once, and if it
-was interrupted, from where it stopped. Contract lifetimes are derived along with it, and the segments are
-entered as published. ledgerlake verify then compares the store with the objects. Ingest
-then continues from an upstream where the last segment ends.
+		Long: `restore reads the Parquet objects in the bucket, and nothing else, and writes their history
+into the store through the same writer as ingest: exactly once, and after an interruption
+from where it stopped. It also derives contract lifetimes and records the segments as
+published. ledgerlake verify then compares the store with the objects, and ingest continues
+from an upstream where the last segment ends.
 
-A store that has history already must hold the beginning of what the objects hold. A
-segment that is missing in between is an error.
+A store that already has history must have the beginning of what the objects have. A missing
+segment in between is an error.
 
 With --lines no store is needed: every update is written to a file, or to standard output
-with -, as one line of canonical JSON, the form that /v2/updates gives it; of imports, that
+with -, as one line of canonical JSON, in the form that /v2/updates returns; imports in that
 of /v0/backfilling/import-updates.`,
 		Example: "  ledgerlake restore --data /srv/ledgerlake --s3-endpoint https://s3.example.com --s3-bucket lake --s3-access-key KEY --s3-secret-key SECRET\n" +
 			"  ledgerlake verify --data /srv/ledgerlake\n" +
@@ -54,6 +54,6 @@ of /v0/backfilling/import-updates.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&lines, "lines", "", "write the updates to this file as JSON lines, - for standard output, in place of a store")
+	cmd.Flags().StringVar(&lines, "lines", "", "write the updates to this file as JSON lines instead of to a store; - for standard output")
 	return cmd
 }

@@ -34,7 +34,7 @@ func TestStreamIsTakenBackAndReadAgain(t *testing.T) {
 		t.Errorf("done is %+v, the plan was %+v", done, plan)
 	}
 	mustRun(t, "verify", "--data", data)
-	if again := string(mustRun(t, "rewind", "--data", data, "--to", "2026-07-03T06:00:00Z", "--yes")); !strings.Contains(again, "nothing to take back") {
+	if again := string(mustRun(t, "rewind", "--data", data, "--to", "2026-07-03T06:00:00Z", "--yes")); !strings.Contains(again, "nothing to remove") {
 		t.Errorf("once more: %s", again)
 	}
 	mustRun(t, ingest...)

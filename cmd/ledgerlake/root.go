@@ -33,9 +33,9 @@ const long = `ledgerlake keeps the whole history of a shared-ledger network in C
 it as Parquet objects in S3-compatible storage, and serves it over the network's own
 scan interface.
 
-Alone it needs no other service: it runs an embedded ClickHouse engine, an S3 gateway
-and a job queue below --data. Pointed at a ClickHouse, a Redis and an S3 bucket, the
-same commands are a deployment that scales out.`
+By itself it needs no other service: it runs an embedded ClickHouse engine, an S3 gateway
+and a job queue below --data. With your own ClickHouse, Redis and S3 bucket, the
+same commands make a deployment that scales out.`
 
 func newRoot(to *console.Console, build app.Build) *cobra.Command {
 	c := &cli{build: build, console: to, stdout: to.Stdout, data: to.Data, stderr: to.Stderr}
@@ -148,7 +148,7 @@ func (c *cli) quiet() {
 func newConfig(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:     "config",
-		Short:   "print the effective configuration, secrets masked",
+		Short:   "print the effective configuration, with secrets masked",
 		Example: "  ledgerlake config\n  LEDGERLAKE_LISTEN=0.0.0.0:8080 ledgerlake config --data /srv/ledgerlake",
 		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return c.cfg.Print(c.stdout, c.settings) },

@@ -13,15 +13,15 @@ func newServe(c *cli) *cobra.Command {
 		Use:   "serve",
 		Short: "serve the scan, ledger and validator interfaces from the store",
 		Long: `serve answers the network's scan interface (updates, events, active contract set,
-present state, backfilling, bulk objects) from the store, at / and at /api/scan, and, on an
-address of its own (--ledger-listen), the ledger query interface of a node whose stream is
+present state, backfilling, bulk objects) from the store, at / and at /api/scan, and, on a
+separate address (--ledger-listen), the ledger query interface of a node whose stream is
 in the store. Run as many as you need beside one ingest. With --scan-url it asks that
 service for the few things that depend on a request and are not in history, such as the
 participants of a party, and stores the answers. With a key for tokens and --node-url it
 asks that node what users may read. With --node-url and a key for the tokens of wallets
-it serves the validator interface as well, below /api/validator or on an address of its own
-(--validator-listen); what changes the ledger goes to the node as commands, or to an existing
-validator (--wallet-mode forward).`,
+it also serves the validator interface, below /api/validator or on a separate address
+(--validator-listen); it sends changes to the ledger to the node as commands, or to an
+existing validator (--wallet-mode forward).`,
 		Example: "  ledgerlake serve --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --listen 0.0.0.0:8080\n" +
 			"  ledgerlake serve --data /srv/ledgerlake",
 		Args: noArguments,
@@ -37,6 +37,6 @@ validator (--wallet-mode forward).`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&damaged, "serve-damaged", false, "serve a store that has lost rows: pages that lack some fail where that shows, and else are shorter than history")
+	cmd.Flags().BoolVar(&damaged, "serve-damaged", false, "serve a store that has lost rows: a page with a gap fails if the gap can be detected, and is shorter than history otherwise")
 	return cmd
 }

@@ -14,17 +14,17 @@ func newSQL(c *cli) *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "sql [QUERY]",
-		Short: "a prompt, or one query, on the store",
-		Long: `sql runs a query on the store and prints its rows; without one it reads queries from
-standard input, each up to a semicolon at the end of a line, from a terminal with a prompt.
-The tables are described in docs/formats/store.md. What lies above a stream's watermark is
-not final: table batches tells where that is.
+		Short: "run one query on the store, or open a prompt",
+		Long: `sql runs a query on the store and prints its rows. Without a query it reads queries from
+standard input, each up to a semicolon at the end of a line; on a terminal it shows a prompt.
+The tables are described in docs/formats/store.md. Rows above a stream's watermark, which is
+in table batches, are not final.
 
-Queries may read the store and nothing else: SELECT, SHOW, DESCRIBE, EXISTS and EXPLAIN,
-without functions that reach files, other servers or other services. It uses the engine of a
-ledgerlake that runs on --data, as a user who may read the product's tables and the harmless
-ones of database system, and starts one if none does. With --clickhouse-dsn the tables that
-can be read are those of the DSN's user.`,
+Queries can only read the store: SELECT, SHOW, DESCRIBE, EXISTS and EXPLAIN, without functions
+that reach files, other servers or other services. They go to the engine of the ledgerlake
+that runs on --data, as a user who may read the product's tables and the harmless ones of
+database system; if none runs, the command starts an engine. With --clickhouse-dsn you can
+read whatever the DSN's user can.`,
 		Example: "  ledgerlake sql \"SELECT stream, count() FROM updates GROUP BY stream\"\n" +
 			"  ledgerlake sql --format json \"SELECT * FROM contracts_live LIMIT 10\" | jq .\n" +
 			"  ledgerlake sql < queries.sql",
@@ -59,7 +59,7 @@ can be read are those of the DSN's user.`,
 			return shell.RunAll(cmd.Context(), cmd.InOrStdin())
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "how rows are printed: table, tsv or json, an object a line")
+	cmd.Flags().StringVar(&format, "format", "table", "format of the rows: table, tsv, or json with one object per line")
 	return cmd
 }
 

@@ -185,7 +185,7 @@ func leavesNoBar(t *testing.T, screen string, phases ...string) {
 			rest = after
 		}
 	}
-	progressLines, _, _ := strings.Cut(screen, "\nA few questions")
+	progressLines, _, _ := strings.Cut(screen, "\nA few requests")
 	if left := remains.FindString(progressLines); left != "" {
 		t.Errorf("%q of a bar is left on the screen:\n%s", left, screen)
 	}

@@ -16,9 +16,10 @@ func newUp(c *cli) *cobra.Command {
 		Use:   "up",
 		Short: "run everything in one process tree and print the URLs",
 		Long: `up ingests, exports closed days and serves the scan interface and, for a node's stream, the
-ledger interface and wallets, all from one process tree, until you stop it. Without --scan-url and --node-url it runs a simulated
-network that keeps producing updates, so that there is something to see, and also ingests the
-stream of one of its nodes. The network is kept in the data folder; the next start continues it.`,
+ledger interface and wallets, all from one process tree, until you stop it. Without --scan-url
+and --node-url it runs a simulated network that keeps producing updates, so that there is
+something to see, and also ingests the stream of one of its nodes. The network is kept in the
+data folder; the next start continues it.`,
 		Example: "  ledgerlake up\n  ledgerlake up --scan-url https://scan.example.com --data /srv/ledgerlake --listen 0.0.0.0:8080",
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.up(cmd.Context(), n) },

@@ -42,9 +42,9 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return nil
 	case args[0] == "true" || args[0] == "false":
-		return fmt.Errorf("%s takes no arguments, and %q is one: a flag that is true or false is written --flag=%s", cmd.Name(), args[0], args[0])
+		return fmt.Errorf("%s takes no arguments, but %q was given: write a flag that is true or false as --flag=%s", cmd.Name(), args[0], args[0])
 	}
-	return fmt.Errorf("%s takes no arguments, and %q is one: everything is given by flags, which ledgerlake %s --help lists", cmd.Name(), args[0], cmd.Name())
+	return fmt.Errorf("%s takes no arguments, but %q was given: use flags, which ledgerlake %s --help lists", cmd.Name(), args[0], cmd.Name())
 }
 
 // explainFlag says what is wrong with a flag of cmd.
@@ -81,10 +81,10 @@ func (c *cli) unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) erro
 	}
 	switch {
 	case c.settings.Lookup(name) != nil:
-		return settings.Usage("%s does not use the setting --%s, which is one of %s: leave it out, or set it for all commands by %s or in the file of --config; ledgerlake %s lists its flags",
+		return settings.Usage("%s does not use the setting --%s, which belongs to %s: leave it out, or set it for all commands with %s or in the file of --config; ledgerlake %s lists its flags",
 			cmd.Name(), name, strings.Join(others, ", "), settings.EnvName(name), help)
 	case len(others) > 0:
-		return settings.Usage("%s has no flag --%s, which is one of %s; ledgerlake %s lists its flags", cmd.Name(), name, strings.Join(others, ", "), help)
+		return settings.Usage("%s has no flag --%s, which belongs to %s; ledgerlake %s lists its flags", cmd.Name(), name, strings.Join(others, ", "), help)
 	}
 	return settings.Usage("%s has no flag --%s%s ledgerlake %s lists its flags", cmd.Name(), name, settings.DidYouMean(name, "--", names), help)
 }

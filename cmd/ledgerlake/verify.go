@@ -20,36 +20,36 @@ func newVerify(c *cli) *cobra.Command {
 	names := app.CheckNames()
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "re-check that the store holds all of history, and the objects the same",
-		Long: `verify reads every row of the store and every published object back. Nothing is repaired.
-The exit status is 1 when anything differs. The checks, of which --check selects some:
+		Short: "check that the store has all of history, and that the published objects match it",
+		Long: `verify reads back every row of the store and every published object. It repairs nothing.
+The exit status is 1 if anything differs. --check selects some of the checks:
 
-  parts      every file of every part of every table has the checksum it was written with,
-             those of indexes included, and no part is missing or set aside
+  parts      every file of every part of every table, including indexes, has the checksum
+             that it was written with; no part is missing or set aside
   batches    the journal has no gap, and each batch has the rows it was committed with
   hashes     the content of each batch has the hash it was committed with
   days       each day has the same rows as a peer: another ledgerlake, or a scan (--peer)
-  verdicts   each verdict that commits what the governance party is informed of has its update,
-             and the verdicts on public transactions have no gap
-  lifetimes  contract lifetimes, derived again from the events, are those of the store; what the
-             governance party signs does not end without having begun, and each migration begins
-             with what was active before
-  coins      every transfer adds up, and only choices that mint or burn change the supply;
-             of a node's own stream, where the node sees a transfer whole
-  lookups    the copies by update id, of a node's own stream by offset, where --lookup-rows was
-             used, are those of history
+  verdicts   each verdict that commits a transaction of which the governance party is informed
+             has its update, and the verdicts on public transactions have no gap
+  lifetimes  contract lifetimes, derived again from the events, match the store; no contract
+             that the governance party signs ends without having begun, and each migration
+             begins with those that were active before
+  coins      every transfer balances, and only choices that mint or burn change the supply;
+             in a node's own stream, where the node sees a transfer as a whole
+  lookups    where --lookup-rows was used, the copies by update id match history; those of
+             a node's stream, by offset, match its updates
   indexes    samples of history are found by update id, external transaction hash and contract
              id, as the query tier looks them up
-  wallets    contracts, transaction logs and tracked offers of the parties of a node are those
-             that its stream has
-  objects    per object its SHA-256, row count and order; per segment and table the
-             digest of its rows, which must be that of the store
+  wallets    contracts, transaction logs and tracked offers of a node's parties, derived again
+             from its stream, match the store
+  objects    each object has the SHA-256, row count and order of its manifest, and each
+             segment's tables have the same digests as the store
 
-All streams of the store are verified, or the one that --stream names. days, verdicts and
-objects are about the public history, which is stream scan.
+It verifies all streams of the store, or the one of --stream. days, verdicts and objects are
+about the public history, which is stream scan.
 
-Without --check all are done, days only with --peer. Named in --check, days compares with
---scan-url when there is no --peer.`,
+Without --check it runs all checks that apply, days only with --peer. If --check names days
+and there is no --peer, it compares with --scan-url.`,
 		Example: "  ledgerlake verify --data /srv/ledgerlake\n" +
 			"  ledgerlake verify --stream scan\n" +
 			"  ledgerlake verify --check batches,hashes --json | jq .checks\n" +
@@ -66,8 +66,8 @@ Without --check all are done, days only with --peer. Named in --check, days comp
 			return c.reportVerification(report, asJSON)
 		},
 	}
-	cmd.Flags().StringSliceVar(&v.Checks, "check", nil, "checks to do: "+strings.Join(names, ", ")+"; all that apply when empty")
-	cmd.Flags().StringVar(&v.Stream, "stream", "", "the stream to verify: scan, or node:PARTICIPANT; all when empty")
+	cmd.Flags().StringSliceVar(&v.Checks, "check", nil, "checks to run: "+strings.Join(names, ", ")+"; default all that apply")
+	cmd.Flags().StringVar(&v.Stream, "stream", "", "the stream to verify: scan, or node:PARTICIPANT; default all")
 	cmd.Flags().StringVar(&v.Peer, "peer", "", "address of a ledgerlake or scan whose history must be the same")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
@@ -93,7 +93,7 @@ func printVerification(w io.Writer, v *app.Verification) {
 	if v.Public {
 		printTables(w, v.Tables)
 		if s := v.Supply; s != nil {
-			fmt.Fprintf(w, "%s coins circulate: %s carried, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
+			fmt.Fprintf(w, "%s coins in circulation: %s carried over, %s minted, %s burned\n", s.Circulating, s.Carried, s.Minted, s.Burned)
 		}
 	}
 	printChecks(w, v.Checks)

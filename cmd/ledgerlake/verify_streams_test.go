@@ -93,8 +93,8 @@ func TestVerifyCoversAllStreams(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"the store has scan, " + stream: {"--stream", "node:nobody"},
-		"are about stream scan":         {"--stream", stream, "--peer", scanURL},
+		"the store, which has scan, " + stream: {"--stream", "node:nobody"},
+		"are about stream scan":                {"--stream", stream, "--peer", scanURL},
 	} {
 		if _, _, err := verified(args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q ended with %v, want an error that says %q", args, err, want)

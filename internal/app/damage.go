@@ -50,7 +50,7 @@ func (d *database) lookForDamage(ctx context.Context) (err error) {
 func (d *database) refuseDamaged(ctx context.Context, accept bool) error {
 	err := d.lookForDamage(ctx)
 	if accept && errors.Is(err, schemas.ErrDamaged) {
-		d.p.log.ErrorContext(ctx, "serving a damaged store: what it lacks is not in answers, or fails", "err", err)
+		d.p.log.ErrorContext(ctx, "serving a damaged store: answers lack the missing rows, or fail", "err", err)
 		d.damage.found.Store(&err)
 		return nil
 	}

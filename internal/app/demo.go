@@ -236,7 +236,7 @@ func (run *demoRun) ask(ctx context.Context) error {
 	}
 	questions := func(ctx context.Context) error { return run.questions(ctx, "http://"+server.Addr()) }
 	if err := run.p.guard(ctx, questions, server.Serve); err != nil {
-		return fmt.Errorf("asking the query tier: %w", err)
+		return fmt.Errorf("sending requests to the query tier: %w", err)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (run *demoRun) questions(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(run.Report, "\nA few questions to the query tier:")
+	fmt.Fprintln(run.Report, "\nA few requests to the query tier:")
 	var page struct {
 		Transactions []struct {
 			UpdateID string `json:"update_id"`
@@ -257,7 +257,7 @@ func (run *demoRun) questions(ctx context.Context, base string) error {
 		return err
 	}
 	if len(page.Transactions) == 0 {
-		return errors.New("/v2/updates gave no updates")
+		return errors.New("/v2/updates returned no updates")
 	}
 	if err := c.ask(ctx, "GET", "/v0/events/"+page.Transactions[len(page.Transactions)-1].UpdateID, "", nil); err != nil {
 		return err

@@ -87,7 +87,7 @@ func (d *database) nodeStreams(ctx context.Context, only string) ([]string, erro
 		}
 	}
 	if only != "" && len(nodes) == 0 {
-		return nil, fmt.Errorf("--stream %s: the store has %s", only, strings.Join(known, ", "))
+		return nil, fmt.Errorf("--stream %s is not in the store, which has %s", only, strings.Join(known, ", "))
 	}
 	return nodes, nil
 }
@@ -120,7 +120,7 @@ func (d *database) participant(ctx context.Context) (string, error) {
 	case len(found) > 1:
 		return "", fmt.Errorf("%w: there are %s; choose one with --ledger-participant", ledger.ErrNoStream, strings.Join(found, ", "))
 	case wanted != "":
-		return "", fmt.Errorf("%w: the store has nothing of participant %s", ledger.ErrNoStream, wanted)
+		return "", fmt.Errorf("%w: the store has no stream of participant %s", ledger.ErrNoStream, wanted)
 	}
 	return "", ledger.ErrNoStream
 }
@@ -132,7 +132,7 @@ func (a *App) RebuildWallets(ctx context.Context, only string, rebuilt func(stre
 		return err
 	}
 	if only == schemas.ScanStream {
-		return fmt.Errorf("--stream %s: wallets are of the own streams of nodes, such as %s", only, schemas.NodeStream("PARTICIPANT"))
+		return fmt.Errorf("--stream %s: only the streams of nodes have wallets, such as %s", only, schemas.NodeStream("PARTICIPANT"))
 	}
 	streams, err := a.db.nodeStreams(ctx, only)
 	if err != nil {

@@ -99,7 +99,7 @@ func (a *App) checkBucket(ctx context.Context) Finding {
 		err = client.CheckBucket(ctx)
 	}
 	if errors.Is(err, bucket.ErrNoBucket) {
-		f.OK, f.Detail = true, fmt.Sprintf("%s; it makes bucket %s when it is first used", settings.MaskURL(a.p.cfg.S3Endpoint), a.p.cfg.S3Bucket)
+		f.OK, f.Detail = true, fmt.Sprintf("%s; bucket %s is created when it is first used", settings.MaskURL(a.p.cfg.S3Endpoint), a.p.cfg.S3Bucket)
 		return f
 	}
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *App) checkUpstreams(ctx context.Context) []Finding {
 // checkAddresses says which addresses that up and serve listen on are taken, which they are while
 // one of them runs.
 func (a *App) checkAddresses() Finding {
-	f := found("addresses", a.p.cfg.Listen+" and those beside it are free", errors.Join(a.listeners.bindAll(), a.p.close()))
+	f := found("addresses", a.p.cfg.Listen+" and the other addresses are free", errors.Join(a.listeners.bindAll(), a.p.close()))
 	f.Optional = true
 	return f
 }

@@ -161,7 +161,7 @@ func (s *streams) run(ctx context.Context) error {
 		asked := make(chan struct{})
 		guard.Go(func() error { s.facts.Run(factsCtx); return nil }, func(err error) {
 			if err != nil {
-				s.p.log.ErrorContext(ctx, "facts are not asked for any more", "err", err)
+				s.p.log.ErrorContext(ctx, "facts are no longer refreshed", "err", err)
 			}
 			close(asked)
 		})

@@ -33,8 +33,8 @@ func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
 		return nil, err
 	}
 	if addr, ok := listener.Addr().(*net.TCPAddr); verifier == nil && cfg.LedgerAuth != "none" && !(ok && addr.IP.IsLoopback()) {
-		return nil, fmt.Errorf("the ledger interface would let everybody who reaches %s read everything: "+
-			"say who may with --ledger-auth-jwks, --ledger-auth-certificate or --ledger-auth-secret, or allow it with --ledger-auth none", listener.Addr())
+		return nil, fmt.Errorf("the ledger interface would let everybody who reaches %s read everything: restrict it with "+
+			"--ledger-auth-jwks, --ledger-auth-certificate or --ledger-auth-secret, or allow it with --ledger-auth none", listener.Addr())
 	}
 	api, err = ledger.New(ledger.Config{
 		Node: s.ledgerNode, Log: s.p.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
@@ -137,7 +137,7 @@ func (s *servers) authUsers() (auth.Users, error) {
 	case cfg.NodeURL != "":
 		return auth.NewNodeUsers(auth.NodeConfig{BaseURL: cfg.NodeURL, Token: cfg.AccessToken}), nil
 	}
-	return nil, errors.New("tokens say who a user is, not what the user may read: give --ledger-users, a file, or --node-url, the node that knows")
+	return nil, errors.New("tokens say who a user is, not what the user may read: give --ledger-users, a file of rights, or --node-url, the node that has them")
 }
 
 // ledgerNode reads the node's stream that is served.

@@ -84,7 +84,7 @@ func explainBucket(c *settings.Config, err error) error {
 	case c.S3Endpoint == "":
 		return err
 	}
-	return fmt.Errorf("--s3-endpoint %s: what answers there does not act as S3-compatible storage: correct the address: %w", settings.MaskURL(c.S3Endpoint), err)
+	return fmt.Errorf("--s3-endpoint %s: the service there is not S3-compatible storage: correct the address: %w", settings.MaskURL(c.S3Endpoint), err)
 }
 
 // published returns the catalogue of what is published of the scan stream.
@@ -113,7 +113,7 @@ func (o *objects) newExporter() (*export.Exporter, error) {
 	}
 	temp := filepath.Join(o.p.cfg.Data, "tmp")
 	if err := os.MkdirAll(temp, 0o755); err != nil {
-		return nil, fmt.Errorf("making a folder for objects under way: %w", err)
+		return nil, fmt.Errorf("creating a folder for unfinished objects: %w", err)
 	}
 	catalog, err := o.published()
 	if err != nil {
@@ -145,7 +145,7 @@ func (o *objects) newExporter() (*export.Exporter, error) {
 // segmentsHint says what to do about a bucket with segments of another length.
 func segmentsHint(err error) error {
 	if errors.Is(err, published.ErrSegmentLength) {
-		return fmt.Errorf("--bulk-segments is not what this bucket was begun with: keep it, or begin another bucket: %w", err)
+		return fmt.Errorf("--bulk-segments differs from what this bucket was begun with: use that, or start a new bucket: %w", err)
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func (p *process) watch(ctx context.Context) error {
 		guard.Go(func() error {
 			select {
 			case <-d.done:
-				return fmt.Errorf("the %s ended: %w", d.name, cmp.Or(d.err(), errors.New("without saying why")))
+				return fmt.Errorf("the %s ended: %w", d.name, cmp.Or(d.err(), errors.New("it gave no reason")))
 			case <-ctx.Done():
 				return nil
 			}
@@ -144,7 +144,7 @@ func (p *process) catalog() (*values.Catalog, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("--catalog: %w", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("--catalog %s is not a folder: name the one that has the files", dir)
+		return nil, fmt.Errorf("--catalog %s is not a folder: name the folder that has the files", dir)
 	}
 	catalog, err := values.Load(os.DirFS(dir))
 	if err != nil {

@@ -30,11 +30,11 @@ func (o *objects) lookUp(ctx context.Context, find func(*archive.Archive) error)
 		return err
 	}
 	if cached, err := archive.OpenCached(cfg); err != nil {
-		o.p.log.WarnContext(ctx, "the cache of manifests is not used", "err", err)
+		o.p.log.WarnContext(ctx, "the cache of manifests cannot be used", "err", err)
 	} else if err := find(cached); err == nil {
 		return nil
 	} else if !errors.Is(err, schemas.ErrNotFound) {
-		o.p.log.WarnContext(ctx, "asking with new manifests", "err", err)
+		o.p.log.WarnContext(ctx, "not found with cached manifests, reading new ones", "err", err)
 	}
 	archive, err := archive.Open(ctx, cfg)
 	if err != nil {
@@ -53,7 +53,7 @@ func (o *objects) archiveConfig() archive.Config {
 // makeTemp makes the folder in which objects are that are being read.
 func makeTemp(cfg archive.Config) error {
 	if err := os.MkdirAll(cfg.TempDir, 0o755); err != nil {
-		return fmt.Errorf("making a folder for objects under way: %w", err)
+		return fmt.Errorf("creating a folder for unfinished objects: %w", err)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func partsOf(dir string) (found []dataPart, err error) {
 		if _, err := os.Lstat(filepath.Join(dir, p.name)); errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
-			return nil, fmt.Errorf("looking into the data folder: %w", err)
+			return nil, fmt.Errorf("reading the data folder: %w", err)
 		}
 		if len(p.signs) == 0 && !ours || len(p.signs) > 0 && !p.signed(dir) {
 			continue
@@ -115,7 +115,7 @@ func listParts(dir string, found []dataPart) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("looking into the data folder: %w", err)
+			return fmt.Errorf("reading the data folder: %w", err)
 		}
 	}
 	return fmt.Errorf("nothing was deleted: add --yes to delete %s of %s (%.1f MB)", partNames(found), dir, float64(size)/1e6)

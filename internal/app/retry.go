@@ -71,7 +71,7 @@ func (r retrier) run(ctx context.Context, log *slog.Logger, what string, work fu
 		wait := r.backoff(row.count)
 		r.waiting(err, wait)
 		if remote.Growing(row.count) {
-			log.ErrorContext(ctx, what+" failed, it is tried again", "err", err, "failures", row.count, "retry_in", wait.Round(time.Millisecond))
+			log.ErrorContext(ctx, what+" failed and will be retried", "err", err, "failures", row.count, "retry_in", wait.Round(time.Millisecond))
 		}
 		if remote.Sleep(ctx, wait) != nil {
 			return nil
@@ -150,9 +150,9 @@ func (s *retriedSource) wait(err error, d time.Duration) {
 // remedy says how to go on with a stream that stopped.
 func (s *retriedSource) remedy(err error) string {
 	if errors.Is(err, schemas.ErrReplaced) {
-		return "leave the stream to the other process, or end that one and start this one again"
+		return "leave the stream to the other process, or stop that one and start this one again"
 	}
-	return "let the upstream give the history that the store holds and start again, or read the stream into an empty store; what is stored is served meanwhile"
+	return "have the upstream return the history that the store has and start again, or ingest into an empty store; what is stored is served meanwhile"
 }
 
 // live adds what keeps the stream from being read.
@@ -166,7 +166,7 @@ func (s *retriedSource) live() LiveStream {
 	}
 	l.following, l.LastError, l.LastErrorAt = false, s.failed.Error(), timeOrNil(s.failedAt)
 	if s.retry.IsZero() {
-		l.Phase, l.Detail = "stopped", s.failed.Error()+"; to go on: "+s.remedy(s.failed)
+		l.Phase, l.Detail = "stopped", s.failed.Error()+"; to continue: "+s.remedy(s.failed)
 		return l
 	}
 	l.Phase = "waiting"

@@ -54,7 +54,7 @@ func (f *Rewind) keep() (func(schemas.Position) bool, error) {
 	case f.Stream == schemas.ScanStream && (f.To == "" || f.ByOffset):
 		return nil, settings.Usage("rewind needs --to, the last record time to keep, such as --to 2026-07-05T00:00:00Z")
 	case f.Stream != schemas.ScanStream && (f.To != "" || !f.ByOffset || f.ToOffset < 0):
-		return nil, settings.Usage("rewind of a node's stream needs --to-offset, the last offset to keep, from 0 on")
+		return nil, settings.Usage("rewind of a node's stream needs --to-offset, the last offset to keep, 0 or more")
 	case f.Stream != schemas.ScanStream:
 		return func(p schemas.Position) bool { return p.Offset <= f.ToOffset }, nil
 	}

@@ -228,7 +228,7 @@ func lastError(text string, at *time.Time, now time.Time) string {
 func newRegistry(page *statusPage) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	panics := prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "ledgerlake_panics_recovered_total", Help: "Requests, sockets, jobs and steps that a fault of the program ended, and nothing else.",
+		Name: "ledgerlake_panics_recovered_total", Help: "Requests, websockets, jobs and steps that a bug ended, without ending anything else.",
 	}, func() float64 { return float64(guard.Recovered()) })
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), panics, streamMetrics{page})
 	return registry
@@ -245,12 +245,12 @@ var (
 	itemsMetric     = prometheus.NewDesc("ledgerlake_stream_items_total", "Items ever committed.", streamLabels, nil)
 	lagMetric       = prometheus.NewDesc("ledgerlake_stream_lag_seconds", "Record time between the watermark and the upstream's end.", streamLabels, nil)
 	offsetsMetric   = prometheus.NewDesc("ledgerlake_stream_lag_offsets", "Offsets between the watermark and the node's ledger end.", streamLabels, nil)
-	rateMetric      = prometheus.NewDesc("ledgerlake_stream_updates_per_second", "Updates ingested a second of late.", streamLabels, nil)
-	retriesMetric   = prometheus.NewDesc("ledgerlake_stream_retries_total", "Failures that were tried again.", streamLabels, nil)
+	rateMetric      = prometheus.NewDesc("ledgerlake_stream_updates_per_second", "Updates ingested per second recently.", streamLabels, nil)
+	retriesMetric   = prometheus.NewDesc("ledgerlake_stream_retries_total", "Failures that were retried.", streamLabels, nil)
 	phaseMetric     = prometheus.NewDesc("ledgerlake_stream_phase", "1 for the phase that the stream is in.", []string{"stream", "phase"}, nil)
 	upstreamMetric  = prometheus.NewDesc("ledgerlake_upstream_state", "1 for the state that the upstream is in.", []string{"stream", "upstream", "state"}, nil)
-	damagedMetric   = prometheus.NewDesc("ledgerlake_store_damaged", "1 when the store has lost rows, as far as is known.", nil, nil)
-	scrapeMetric    = prometheus.NewDesc("ledgerlake_streams_readable", "Whether the store could be asked for its streams.", nil, nil)
+	damagedMetric   = prometheus.NewDesc("ledgerlake_store_damaged", "1 if the store is known to have lost rows.", nil, nil)
+	scrapeMetric    = prometheus.NewDesc("ledgerlake_streams_readable", "1 if the streams could be read from the store.", nil, nil)
 )
 
 // Describe names the metrics.

@@ -89,7 +89,7 @@ func (s *servers) tokenKey() ([]byte, error) {
 	}
 	key := strings.TrimSpace(string(raw))
 	if len(key) < 16 {
-		return nil, fmt.Errorf("%s holds no key: delete the file to have a new one made", path)
+		return nil, fmt.Errorf("%s contains no key: delete the file to get a new one", path)
 	}
 	return []byte(key), nil
 }

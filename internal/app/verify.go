@@ -82,7 +82,7 @@ func CheckNames() []string {
 func (f *VerifyConfig) check(names, scanURLs []string) error {
 	for _, name := range f.Checks {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("--check %s%s there are %s", name, settings.DidYouMean(name, "", names), strings.Join(names, ", "))
+			return fmt.Errorf("--check %s is unknown%s the checks are %s", name, settings.DidYouMean(name, "", names), strings.Join(names, ", "))
 		}
 	}
 	if f.Peer != "" {
@@ -340,7 +340,7 @@ func (s *verifier) addCopies(ctx context.Context, cfg *verify.Config, wanted boo
 	case err != nil:
 		return err
 	case mark == schemas.Start && len(cfg.Checks) == 1 && wanted:
-		return fmt.Errorf("check lookups is about copies for lookups, and stream %s has none: see --lookup-rows", stream)
+		return fmt.Errorf("check lookups verifies lookup copies, and stream %s has none: see --lookup-rows", stream)
 	case mark == schemas.Start:
 		cfg.Checks = slices.DeleteFunc(cfg.Checks, func(n string) bool { return n == verify.Lookups })
 	case stream != schemas.ScanStream:

@@ -66,6 +66,6 @@ func (v *Verification) unreadable(stream string, err error, parts *verify.Check)
 	if !slices.Contains(v.Checks, parts) {
 		v.Checks = append(v.Checks, parts)
 	}
-	parts.Add(verify.Finding{Where: "stream " + stream, What: "its other checks could not be done", Found: err.Error()})
+	parts.Add(verify.Finding{Where: "stream " + stream, What: "its other checks could not be run", Found: err.Error()})
 	return true
 }

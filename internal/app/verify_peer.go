@@ -43,7 +43,7 @@ func (p *peer) Items(ctx context.Context, after schemas.Position, limit int) ([]
 		items = items[:len(items)-1]
 	}
 	if len(items) == 0 {
-		return nil, fmt.Errorf("more than %d items stand at %s: %w", limit, last, schemas.ErrMalformed)
+		return nil, fmt.Errorf("more than %d items are at %s: %w", limit, last, schemas.ErrMalformed)
 	}
 	return items, nil
 }

@@ -95,7 +95,7 @@ func (p *walletParts) history(ctx context.Context) (*wallethistory.Reader, error
 func (p *walletParts) views(ctx context.Context) (validator.Views, error) {
 	reader, err := p.history(ctx)
 	if errors.Is(err, ledger.ErrNoStream) {
-		return nil, &query.Error{Code: query.Unavailable, Msg: "The stream of the node is not there yet.", Err: err}
+		return nil, &query.Error{Code: query.Unavailable, Msg: "The stream of the node is not available yet.", Err: err}
 	}
 	if err != nil {
 		return nil, err

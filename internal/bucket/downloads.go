@@ -91,13 +91,13 @@ func (d *Downloads) Open(ctx context.Context, o Wanted, from, to int64) (io.Read
 func (d *Downloads) openRemote(ctx context.Context, o Wanted, from, to int64) (*Reader, error) {
 	r, err := d.client.Get(ctx, o.Key, from, to)
 	if errors.Is(err, ErrRange) { // it was within what was published
-		return nil, fmt.Errorf("%w: published were %d bytes: %w", ErrChecksum, o.Size, err)
+		return nil, fmt.Errorf("%w: the object was published with %d bytes: %w", ErrChecksum, o.Size, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if stored := r.Object; stored.Size != o.Size || stored.SHA256 != o.SHA256 && stored.SHA256 != [32]byte{} {
-		err := fmt.Errorf("getting %s: %w: it has %d bytes and digest %x, published were %d and %x",
+		err := fmt.Errorf("getting %s: %w: it has %d bytes and digest %x, but was published with %d and %x",
 			d.client.url(o.Key), ErrChecksum, stored.Size, stored.SHA256, o.Size, o.SHA256)
 		return nil, errors.Join(err, r.Close())
 	}
@@ -131,7 +131,7 @@ func (d *Downloads) openFile(ctx context.Context, o Wanted, from, to int64) (str
 		return nil, fmt.Errorf("opening %s in its folder: %w", d.client.url(o.Key), err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("opening %s in its folder: %w: it is no file", d.client.url(o.Key), fs.ErrNotExist)
+		return nil, fmt.Errorf("opening %s in its folder: %w: it is not a file", d.client.url(o.Key), fs.ErrNotExist)
 	}
 	v := version{size: info.Size(), modified: info.ModTime().UnixNano()}
 	if err := d.check(ctx, file, o, v); err != nil {
@@ -147,7 +147,7 @@ func (d *Downloads) openFile(ctx context.Context, o Wanted, from, to int64) (str
 // whole file unless it is trusted.
 func (d *Downloads) check(ctx context.Context, file *os.File, o Wanted, v version) error {
 	if v.size != o.Size {
-		return fmt.Errorf("reading %s: %w: it has %d bytes, published were %d", d.client.url(o.Key), ErrChecksum, v.size, o.Size)
+		return fmt.Errorf("reading %s: %w: it has %d bytes, but was published with %d", d.client.url(o.Key), ErrChecksum, v.size, o.Size)
 	}
 	for !d.trust.has(o, v) { // who waited for another one's check may have another version
 		_, err, _ := d.checks.Do(o.Key, func() (any, error) { return nil, d.hash(file, o, v) })
@@ -171,7 +171,7 @@ func (d *Downloads) hash(file *os.File, o Wanted, v version) error {
 		return fmt.Errorf("checking %s: %w", d.client.url(o.Key), err)
 	}
 	if got := [32]byte(digest.Sum(nil)); got != o.SHA256 {
-		return fmt.Errorf("checking %s: %w: got %x, published was %x", d.client.url(o.Key), ErrChecksum, got, o.SHA256)
+		return fmt.Errorf("checking %s: %w: it has %x, but was published with %x", d.client.url(o.Key), ErrChecksum, got, o.SHA256)
 	}
 	d.trust.add(o, v)
 	return nil

@@ -18,7 +18,7 @@ var (
 	// ErrNoBucket means that the bucket itself is missing.
 	ErrNoBucket = errors.New("bucket not found")
 	// ErrExists means that PutIfAbsent met an object of that key; it was left as it is.
-	ErrExists = errors.New("object exists already")
+	ErrExists = errors.New("object already exists")
 	// ErrDenied means that the store refused the keys or lacks the permission.
 	ErrDenied = errors.New("access denied")
 	// ErrChecksum means that the bytes do not have the SHA-256 they should have. On a

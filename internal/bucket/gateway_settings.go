@@ -39,7 +39,7 @@ func loadSettings(dir string) (gatewaySettings, error) {
 	var s gatewaySettings
 	// The decoder's error could quote the file, which holds the secret.
 	if json.Unmarshal(raw, &s) != nil || s.AccessKey == "" || s.SecretKey == "" {
-		return gatewaySettings{}, fmt.Errorf("reading gateway settings: %s is damaged: delete it to have new keys made", path)
+		return gatewaySettings{}, fmt.Errorf("reading gateway settings: %s is damaged: delete it to get new keys", path)
 	}
 	return s, nil
 }

@@ -27,7 +27,7 @@ func checkKey(key string) error {
 			return fmt.Errorf("object key %q has the path element %q", key, part)
 		}
 		if strings.ContainsFunc(part, isControl) {
-			return fmt.Errorf("object key %q holds a control character", key)
+			return fmt.Errorf("object key %q has a control character", key)
 		}
 	}
 	return nil

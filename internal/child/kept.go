@@ -112,7 +112,7 @@ func (k *Kept) end(ctx context.Context) error {
 // release frees what the program needed when it is gone for good, for the reason err if not by Stop.
 func (k *Kept) release(err error) {
 	if err != nil {
-		k.cfg.Log.Error(k.cfg.Name+" ended by itself", "err", err)
+		k.cfg.Log.Error(k.cfg.Name+" ended unexpectedly", "err", err)
 	}
 	k.err = errors.Join(err, k.cfg.Release())
 	close(k.done)
@@ -131,7 +131,7 @@ func (k *Kept) run(ctx context.Context) error {
 				return givenUp(death, len(deaths))
 			}
 			pause := firstPause << (len(deaths) - 1)
-			k.cfg.Log.Error(k.cfg.Name+" ended by itself and is started again", "err", death, "pause", pause)
+			k.cfg.Log.Error(k.cfg.Name+" ended unexpectedly and is restarted", "err", death, "pause", pause)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -147,7 +147,7 @@ func givenUp(death error, deaths int) error {
 	if deaths == 1 {
 		return death
 	}
-	return fmt.Errorf("%d times within %s, the last time: %w", deaths, deathsWithin, death)
+	return fmt.Errorf("it ended %d times within %s, the last time: %w", deaths, deathsWithin, death)
 }
 
 // since returns those of times, which ascend, that are not before from.
@@ -167,7 +167,7 @@ func (k *Kept) awaitDeath(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return p.Ended("by itself")
+	return p.Ended("unexpectedly")
 }
 
 // again starts the program once more. It returns nil when it answers, and after Stop.
@@ -183,10 +183,10 @@ func (k *Kept) again(ctx context.Context) error {
 	p, err := k.cfg.Again(limited)
 	if err == nil {
 		k.process.Store(p)
-		k.cfg.Log.Info(k.cfg.Name+" started again", "pid", p.PID(), "elapsed", time.Since(began))
+		k.cfg.Log.Info(k.cfg.Name+" restarted", "pid", p.PID(), "elapsed", time.Since(began))
 	}
 	if ctx.Err() != nil || err == nil {
 		return nil
 	}
-	return fmt.Errorf("starting the %s again: %w", k.cfg.Name, err)
+	return fmt.Errorf("restarting the %s: %w", k.cfg.Name, err)
 }

@@ -26,7 +26,7 @@ type log struct {
 func openLog(path string) (*os.File, log, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > logLimit {
 		if err := os.Rename(path, path+".1"); err != nil {
-			return nil, log{}, fmt.Errorf("putting the old log aside: %w", err)
+			return nil, log{}, fmt.Errorf("rotating the log: %w", err)
 		}
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

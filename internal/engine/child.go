@@ -71,7 +71,7 @@ func loadLibrary(path string) (func(argv []string) error, error) {
 		runtime.KeepAlive(ptrs)
 		runtime.KeepAlive(keep)
 		if result == 0 {
-			return fmt.Errorf("the engine in %s gave no result", path)
+			return fmt.Errorf("the engine in %s returned no result", path)
 		}
 		if msg := resultError(result); msg != "" {
 			return fmt.Errorf("the engine ended with: %s", msg)

@@ -162,7 +162,7 @@ func TestKilledEngineKeepsAcknowledgedRows(t *testing.T) {
 	}
 	<-inserting
 	<-first.Done()
-	if err := first.Err(); err == nil || !strings.Contains(err.Error(), "engine ended by itself (signal: killed)") {
+	if err := first.Err(); err == nil || !strings.Contains(err.Error(), "engine ended unexpectedly (signal: killed)") {
 		t.Errorf("Err after SIGKILL = %v", err)
 	}
 	if err := first.Stop(t.Context()); err == nil {

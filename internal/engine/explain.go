@@ -32,17 +32,17 @@ func explainConnect(opts *clickhouse.Options, err error) error {
 	case errors.As(err, &refused) && (refused.Code == codeUnknownUser || refused.Code == codeWrongPassword || refused.Code == codeAuthenticationFailed):
 		fix = fmt.Sprintf("ClickHouse refuses user %s: correct the user or the password", opts.Auth.Username)
 	case strings.Contains(err.Error(), "unexpected packet [72]"): // the H of HTTP/1.1
-		fix = "what listens there speaks HTTP: give the port of ClickHouse's native protocol, which is usually 9000, or 9440 with ?secure=true"
+		fix = "this is an HTTP port: give the port of ClickHouse's native protocol, which is usually 9000, or 9440 with ?secure=true"
 	case strings.Contains(err.Error(), "unexpected packet [21]"): // a TLS alert
-		fix = "what listens there speaks TLS: add ?secure=true"
+		fix = "this is a TLS port: add ?secure=true"
 	case errors.As(err, &name):
 		fix = "there is no such host: correct the name"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		fix = "nothing listens there: start ClickHouse, or correct the address"
 	case errors.As(err, &timeout) && timeout.Timeout() && (!errors.As(err, &op) || op.Op != "dial"):
-		fix = "what listens there does not speak ClickHouse's native protocol: give its port, which is usually 9000"
+		fix = "the service there does not speak ClickHouse's native protocol: give the port of that, which is usually 9000"
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		fix = "the host does not answer: correct the address, or open the way to it"
+		fix = "the host does not answer: correct the address, or let connections through to it"
 	default:
 		return fmt.Errorf("connecting to the store at %s: %w", at, err)
 	}

@@ -19,7 +19,7 @@ func TestExplainConnect(t *testing.T) {
 		{&clickhouse.Exception{Code: codeUnknownUser}, "connecting to the store at ch:9000: ClickHouse refuses user alice: correct the user or the password"},
 		{&clickhouse.Exception{Code: codeWrongPassword}, "connecting to the store at ch:9000: ClickHouse refuses user alice: correct the user or the password"},
 		{&clickhouse.Exception{Code: codeUnknownDatabase}, "connecting to the store at ch:9000: ClickHouse has no database lake: create it, or correct the name"},
-		{errors.New("[handshake] unexpected packet [21] from server"), "connecting to the store at ch:9000: what listens there speaks TLS: add ?secure=true"},
+		{errors.New("[handshake] unexpected packet [21] from server"), "connecting to the store at ch:9000: this is a TLS port: add ?secure=true"},
 		{errors.New("odd"), "connecting to the store at ch:9000: odd"},
 	} {
 		if got := explainConnect(opts, c.err); got.Error() != c.want || !errors.Is(got, c.err) {

@@ -58,9 +58,9 @@ var (
 	errAuthentication = refusal{516, "Authentication failed: password is incorrect, or there is no user with such name."}
 	errUnexpected     = refusal{101, "Unexpected packet from client: this address speaks ClickHouse's native protocol."}
 	errTooLong        = refusal{131, "Too large string size in the client's hello."}
-	errTooOld         = refusal{101, "The client is too old: it speaks a form of the protocol from before 2018."}
+	errTooOld         = refusal{101, "The client is too old: its form of the protocol is from before 2018."}
 	errTooManyClients = refusal{202, "Too many clients are connected to the embedded engine."}
-	errAway           = refusal{210, "The embedded engine does not answer at present; it is started again by itself."}
+	errAway           = refusal{210, "The embedded engine does not answer at the moment; it is being restarted."}
 )
 
 // refuse tells a client why it is refused, if it can be told, and returns err.

@@ -87,7 +87,7 @@ func namedFolder(dir, source string) (Location, error) {
 			return absolute(Location{Path: path, Binary: name == binaryName, Source: source})
 		}
 	}
-	return Location{}, fmt.Errorf("%w: %s names folder %s, which holds neither %s nor %s; run `make setup` or pass --engine PATH",
+	return Location{}, fmt.Errorf("%w: %s names folder %s, which contains neither %s nor %s; run `make setup` or pass --engine PATH",
 		ErrMissing, source, dir, libraryName, binaryName)
 }
 

@@ -60,7 +60,7 @@ func TestEngineThatKeepsEndingIsGivenUp(t *testing.T) {
 		}
 	}
 	<-e.Done()
-	if err := e.Err(); err == nil || !strings.Contains(err.Error(), "3 times within 1m0s, the last time: engine ended by itself (signal: killed)") {
+	if err := e.Err(); err == nil || !strings.Contains(err.Error(), "it ended 3 times within 1m0s, the last time: engine ended unexpectedly (signal: killed)") {
 		t.Errorf("Err after three kills = %v", err)
 	}
 	start(t, Config{DataDir: dir})

@@ -25,7 +25,7 @@ func CheckFolder(dir, part string, makes bool) error {
 		return nil
 	}
 	if _, err := os.Stat(part); err != nil {
-		return fmt.Errorf("--data %s is no data folder of ledgerlake, it has no folder %s; name the one that ledgerlake up or ledgerlake ingest made", dir, filepath.Base(part))
+		return fmt.Errorf("--data %s is not a data folder of ledgerlake, it has no folder %s; name the one that ledgerlake up or ledgerlake ingest made", dir, filepath.Base(part))
 	}
 	return nil
 }

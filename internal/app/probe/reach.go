@@ -43,7 +43,7 @@ func explainDial(setting, shown, host string, err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("--%s %s: nothing listens there: start it, or correct the address", setting, shown)
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return fmt.Errorf("--%s %s: the host does not answer: correct the address, or open the way to it", setting, shown)
+		return fmt.Errorf("--%s %s: the host does not answer: correct the address, or let connections through to it", setting, shown)
 	}
 	return fmt.Errorf("--%s %s: %w", setting, shown, err)
 }
@@ -57,7 +57,7 @@ func ExplainListen(address, setting string, err error) error {
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("--%s %s: this user may not listen on port %s: choose one above 1023", setting, address, port)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Errorf("--%s %s: this machine does not have that address: choose 127.0.0.1:%s for itself alone, or 0.0.0.0:%s for others as well", setting, address, port, port)
+		return fmt.Errorf("--%s %s: this machine does not have that address: choose 127.0.0.1:%s to serve this machine only, or 0.0.0.0:%s to serve others as well", setting, address, port, port)
 	}
 	return fmt.Errorf("--%s %s: %w; choose another address", setting, address, err)
 }

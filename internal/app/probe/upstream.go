@@ -37,7 +37,7 @@ func Scan(ctx context.Context, setting, raw string) error {
 		}
 		return fmt.Errorf("--%s %s: this is the ledger API of a node, not a scan service: %s", setting, settings.MaskURL(raw), fix)
 	}
-	return fmt.Errorf("--%s %s: what answers there is no scan service: give the address under which %s or %s is found", setting, settings.MaskURL(raw), scanVersion, scanVersionBelow)
+	return fmt.Errorf("--%s %s: the service there is not a scan service: give the address that has %s or %s", setting, settings.MaskURL(raw), scanVersion, scanVersionBelow)
 }
 
 // Node is reachScan for the ledger API of a node.
@@ -53,11 +53,11 @@ func Node(ctx context.Context, raw string) error {
 			return fmt.Errorf("--node-url %s: this is a scan service, not the ledger API of a node: give it as --scan-url", settings.MaskURL(raw))
 		}
 	}
-	return fmt.Errorf("--node-url %s: what answers there is no ledger API of a node: give the address under which %s is found", settings.MaskURL(raw), nodeVersion)
+	return fmt.Errorf("--node-url %s: the service there is not the ledger API of a node: give the address that has %s", settings.MaskURL(raw), nodeVersion)
 }
 
 // errUndecided means that an answer says nothing about what the service is.
-var errUndecided = errors.New("the service does not answer as it would")
+var errUndecided = errors.New("the answer does not tell what the service is")
 
 // answersVersion reports whether an operation answers with a version.
 func answersVersion(ctx context.Context, base, path string) (bool, error) {

@@ -124,7 +124,7 @@ func (c *Config) Check() error {
 	case c.ScanAgree < 1 || c.ScanAgree > max(1, len(c.ScanURLs)):
 		return fmt.Errorf("--scan-agree must be between 1 and the number of --scan-url, which is %d, not %d", len(c.ScanURLs), c.ScanAgree)
 	case c.ScanRate < 0 || c.RateLimit < 0:
-		return fmt.Errorf("--scan-rate and --rate-limit must not be negative, they are %g and %g; 0 has a meaning of its own, see --help", c.ScanRate, c.RateLimit)
+		return fmt.Errorf("--scan-rate and --rate-limit must not be negative, they are %g and %g; 0 has a special meaning, see --help", c.ScanRate, c.RateLimit)
 	case c.ScanPageBytes < 1<<20:
 		return fmt.Errorf("--scan-page-bytes must be at least %d bytes (1 MiB), not %d", 1<<20, c.ScanPageBytes)
 	case c.EngineMemory < 0:
@@ -146,11 +146,11 @@ func (c *Config) Check() error {
 	case c.BulkRetention < 0 || c.GCInterval < 0:
 		return fmt.Errorf("--bulk-retention and --gc-interval must not be negative, they are %s and %s", c.BulkRetention, c.GCInterval)
 	case c.GCGrace < minGCGrace:
-		return fmt.Errorf("--gc-grace must be at least %s, which an export may take, not %s", minGCGrace, c.GCGrace)
+		return fmt.Errorf("--gc-grace must be at least %s, the time that an export may take, not %s", minGCGrace, c.GCGrace)
 	case c.Naming != "neutral" && c.Naming != "network":
 		return fmt.Errorf("--naming must be neutral or network, not %q", c.Naming)
 	case c.NodeToken != "" && c.NodeTokenFile != "":
-		return errors.New("--node-token and --node-token-file are two sources of one token: give one")
+		return errors.New("--node-token and --node-token-file are two sources of one token: give only one")
 	case c.MemoryLimit < 64<<20:
 		return fmt.Errorf("--memory-limit must be at least %d bytes (64 MiB), not %d", 64<<20, c.MemoryLimit)
 	case c.AnswerCache < 1<<20:
@@ -223,7 +223,7 @@ func CheckAddress(setting, address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return fmt.Errorf("--%s must be an address and a port, not %q: say --%s %s", setting, address, setting, example)
+		return fmt.Errorf("--%s must be an address and a port, not %q: write --%s %s", setting, address, setting, example)
 	}
 	return nil
 }
@@ -257,11 +257,11 @@ func (c *Config) checkLedger() error {
 	case c.LedgerAuth != "auto" && c.LedgerAuth != "none":
 		return fmt.Errorf("--ledger-auth must be auto or none, not %q", c.LedgerAuth)
 	case keys > 1:
-		return errors.New("--ledger-auth-secret, --ledger-auth-jwks and --ledger-auth-certificate are several keys for one token: give one")
+		return errors.New("--ledger-auth-secret, --ledger-auth-jwks and --ledger-auth-certificate are several keys for the same tokens: give only one")
 	case keys > 0 && c.LedgerAuth == "none":
-		return errors.New("--ledger-auth none contradicts the key of tokens that is given, too")
+		return errors.New("--ledger-auth none contradicts the token key that is also given: leave one of them out")
 	case c.LedgerAuthAudience != "" && c.LedgerAuthScope != "":
-		return errors.New("--ledger-auth-audience and --ledger-auth-scope are two forms of tokens: give one")
+		return errors.New("--ledger-auth-audience and --ledger-auth-scope are for two forms of tokens: give only one")
 	case c.LedgerPrefix != "" && (!strings.HasPrefix(c.LedgerPrefix, "/") || strings.HasSuffix(c.LedgerPrefix, "/") || strings.ContainsAny(c.LedgerPrefix, "{}?#% ")):
 		return fmt.Errorf("--ledger-prefix must be a path such as /ledger, not %q", c.LedgerPrefix)
 	case c.LedgerListLimit < 1:

@@ -71,7 +71,7 @@ func checkVariables(settings *pflag.FlagSet, environ []string) error {
 			continue
 		}
 		if meant := Nearest(word, known); meant != "" {
-			errs = append(errs, fmt.Errorf("%s is no setting; did you mean %s%s? Correct it, or unset it", name, EnvPrefix, meant))
+			errs = append(errs, fmt.Errorf("%s is not a setting; did you mean %s%s? Correct it, or unset it", name, EnvPrefix, meant))
 		}
 	}
 	return errors.Join(errs...)
@@ -99,7 +99,7 @@ func readConfigFile(path string) (map[string]fileEntry, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(raw, &document); err != nil {
-		return nil, fmt.Errorf("%s is no YAML: %s; it has lines such as listen: 127.0.0.1:8080", path, strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, fmt.Errorf("%s is not YAML: %s; write lines such as listen: 127.0.0.1:8080", path, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(document.Content) == 0 {
 		return nil, nil // an empty file sets nothing
@@ -116,9 +116,9 @@ func readConfigFile(path string) (map[string]fileEntry, error) {
 		}
 		switch before, again := entries[key.Value]; {
 		case value.Kind != yaml.ScalarNode:
-			return nil, fmt.Errorf("%s:%d: %s must be one plain value; several are separated by commas", path, value.Line, key.Value)
+			return nil, fmt.Errorf("%s:%d: %s must be one plain value; separate several by commas", path, value.Line, key.Value)
 		case again:
-			return nil, fmt.Errorf("%s:%d: %s is set in line %d already: remove one", path, key.Line, key.Value, before.line)
+			return nil, fmt.Errorf("%s:%d: %s is already set in line %d: remove one", path, key.Line, key.Value, before.line)
 		}
 		entry := fileEntry{value.Value, key.Line}
 		if value.Tag == "!!null" {

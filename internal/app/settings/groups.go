@@ -20,7 +20,7 @@ type General struct {
 func (c *General) declare(f *pflag.FlagSet) {
 	f.StringVar(&c.Data, "data", "./ledgerlake-data", "folder for everything embedded services keep")
 	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
-	f.Int64Var(&c.MemoryLimit, "memory-limit", 700<<20, "bytes of memory above which this process, without embedded services, collects garbage harder; requests may take half of it and wait for it; GOMEMLIMIT wins")
+	f.Int64Var(&c.MemoryLimit, "memory-limit", 700<<20, "soft memory limit of this process in bytes, without embedded services; requests share half of it, and wait for it; GOMEMLIMIT takes precedence")
 	f.StringVar(&c.Catalog, "catalog", "", "folder of template catalogue files for packages that are not the network's own")
 }
 
@@ -45,22 +45,22 @@ type Upstream struct {
 }
 
 func (c *Upstream) declare(f *pflag.FlagSet) {
-	f.StringSliceVar(&c.ScanURLs, "scan-url", nil, "scan service to ingest from, given once for each of several; without one, up and demo run a simulated network")
-	f.IntVar(&c.ScanAgree, "scan-agree", 1, "scan services that must give the same content before it is stored")
-	f.StringVar(&c.ScanAgreeOn, "scan-agree-on", "updates", "what they must give alike: updates, or events, which is verdicts and side data as well")
+	f.StringSliceVar(&c.ScanURLs, "scan-url", nil, "scan service to ingest from; repeat the flag for several; without one, up and demo run a simulated network")
+	f.IntVar(&c.ScanAgree, "scan-agree", 1, "number of scan services that must return the same content before it is stored")
+	f.StringVar(&c.ScanAgreeOn, "scan-agree-on", "updates", "what they must agree on: updates, or events, which adds verdicts and side data")
 	f.StringVar(&c.ScanSource, "scan-source", "auto", "operation to read history with: auto, events, updates or updates-before")
-	f.IntVar(&c.ScanWorkers, "scan-workers", 0, "requests to the scan services in flight; 0 means 4 for each, at most 16")
+	f.IntVar(&c.ScanWorkers, "scan-workers", 0, "maximum of concurrent requests to the scan services; 0 means 4 for each, at most 16")
 	f.Float64Var(&c.ScanRate, "scan-rate", 0, "requests per second to the upstream; 0 means 10, or no limit on loopback")
 	f.Int64Var(&c.ScanPageBytes, "scan-page-bytes", 256<<20, "largest page accepted from the upstream, in bytes")
 	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "longest wait between polls of the upstream's tail")
-	f.DurationVar(&c.FactsInterval, "facts-interval", time.Minute, "how often the upstream is asked for what its history does not tell; 0 means never")
-	f.DurationVar(&c.TimeAhead, "record-time-ahead", 10*time.Minute, "how far record times may be ahead of this machine's clock: what is later is waited for, and not exported; 0 means no limit, for networks with a time of their own")
-	f.StringVar(&c.NodeURL, "node-url", "", "ledger JSON API of a node whose own stream is ingested, too")
+	f.DurationVar(&c.FactsInterval, "facts-interval", time.Minute, "how often to ask the upstream for what is not in its history; 0 means never")
+	f.DurationVar(&c.TimeAhead, "record-time-ahead", 10*time.Minute, "how far record times may be ahead of this machine's clock; later updates are not stored until then, nor exported; 0 means no limit, for networks with their own time")
+	f.StringVar(&c.NodeURL, "node-url", "", "ledger JSON API of a node whose own stream is also ingested")
 	f.StringVar(&c.NodeSource, "node-source", "auto", "way to read the node's stream: auto, websocket, lists or flats")
-	f.StringSliceVar(&c.NodeParties, "node-parties", nil, "parties whose stream is read, separated by commas; none means all of the node's")
+	f.StringSliceVar(&c.NodeParties, "node-parties", nil, "parties whose stream is read, separated by commas; default all parties of the node")
 	f.StringVar(&c.NodeToken, "node-token", "", "access token for the node")
 	f.StringVar(&c.NodeTokenFile, "node-token-file", "", "file with the access token for the node, read again when it changes")
-	f.StringVar(&c.StatusListen, "status-listen", "", "address on which ingest serves /streams and /metrics, such as 127.0.0.1:8090; up and serve have them on --listen")
+	f.StringVar(&c.StatusListen, "status-listen", "", "address on which ingest serves /streams and /metrics, such as 127.0.0.1:8090; up and serve serve them on --listen")
 }
 
 // Store is the ClickHouse that history is stored in.
@@ -73,7 +73,7 @@ type Store struct {
 
 func (c *Store) declare(f *pflag.FlagSet) {
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", "", "ClickHouse to use instead of the embedded engine, clickhouse://user:password@host:9000/database")
-	f.StringVar(&c.Engine, "engine", "", "ClickHouse library or binary for the embedded engine; found by itself when empty")
+	f.StringVar(&c.Engine, "engine", "", "ClickHouse library or binary for the embedded engine; found automatically when empty")
 	f.Int64Var(&c.EngineMemory, "engine-memory", 0, "memory limit of the embedded engine in bytes; 0 leaves the engine's default")
 	f.BoolVar(&c.LookupRows, "lookup-rows", false, "keep a copy of public history by update id, and of nodes' streams by offset, which makes lookups many times faster and the store about twice as large; for ingest and serve")
 }
@@ -104,15 +104,15 @@ func (c *Objects) declare(f *pflag.FlagSet) {
 	f.StringVar(&c.S3Prefix, "s3-prefix", "", "prefix of all object keys")
 	f.StringVar(&c.S3AccessKey, "s3-access-key", "", "access key of the S3 storage")
 	f.StringVar(&c.S3SecretKey, "s3-secret-key", "", "secret key of the S3 storage")
-	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{LayoutParquet, LayoutNetwork}, "layouts in which bulk objects are published, the first one first: parquet, network")
-	f.StringVar(&c.BulkSegments, "bulk-segments", string(schemas.DaySegments), "what is published at a time in Parquet: a day or an hour; a bucket keeps what it was begun with")
-	f.BoolVar(&c.BulkLookups, "bulk-lookups", false, "make objects by which ledgerlake get finds single updates in two requests; they nearly double the bucket")
-	f.IntVar(&c.ExportAgree, "export-agree", 0, "peers that must have the same bulk objects before they are published; 0 publishes without asking")
-	f.StringSliceVar(&c.ExportPeers, "export-peer", nil, "ledgerlake of another operator that is asked for its checksums, given once for each of several")
+	f.StringSliceVar(&c.BulkLayouts, "bulk-layouts", []string{LayoutParquet, LayoutNetwork}, "layouts in which bulk objects are published, in this order: parquet, network")
+	f.StringVar(&c.BulkSegments, "bulk-segments", string(schemas.DaySegments), "length of a Parquet segment: day or hour; a bucket keeps the length that it was begun with")
+	f.BoolVar(&c.BulkLookups, "bulk-lookups", false, "publish lookup objects, with which ledgerlake get finds an update in two requests; they nearly double the bucket")
+	f.IntVar(&c.ExportAgree, "export-agree", 0, "number of peers that must have the same bulk objects before they are published; 0 publishes without asking")
+	f.StringSliceVar(&c.ExportPeers, "export-peer", nil, "ledgerlake of another operator to ask for checksums; repeat the flag for several")
 	f.BoolVar(&c.ExportIceberg, "export-iceberg", false, "keep Iceberg tables over the Parquet objects, below iceberg/ in the bucket")
-	f.DurationVar(&c.BulkRetention, "bulk-retention", 0, "age from which on published days are removed from the bucket, such as 8760h; 0 keeps all")
+	f.DurationVar(&c.BulkRetention, "bulk-retention", 0, "age at which published days are removed from the bucket, such as 8760h; 0 keeps all")
 	f.DurationVar(&c.GCInterval, "gc-interval", 24*time.Hour, "how often worker removes unused objects from the bucket; 0 means never")
-	f.DurationVar(&c.GCGrace, "gc-grace", 24*time.Hour, "age from which on unlisted objects and unfinished uploads are taken for left over")
+	f.DurationVar(&c.GCGrace, "gc-grace", 24*time.Hour, "age at which unlisted objects and unfinished uploads count as left over")
 }
 
 // Jobs is the queue of background work.
@@ -142,11 +142,11 @@ type Query struct {
 func (c *Query) declare(f *pflag.FlagSet) {
 	f.StringVar(&c.Listen, "listen", "127.0.0.1:8080", "address of the query tier")
 	f.StringVar(&c.PublicURL, "public-url", "", "URL under which clients reach the query tier; default http://<listen address>")
-	f.StringSliceVar(&c.AllowedHosts, "allowed-hosts", nil, "names in the public DNS under which clients reach this server, separated by commas, beside that of --public-url; * allows all")
-	f.StringVar(&c.Naming, "naming", "neutral", "spelling of members of answers: neutral, or network for the network's own; requests may use both")
-	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one it is made once and kept in the data folder")
-	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "small requests worked on at the same time; more wait, and get 503 when that takes too long")
-	f.Float64Var(&c.RateLimit, "rate-limit", 0, "requests per second and client; 0 means no limit")
+	f.StringSliceVar(&c.AllowedHosts, "allowed-hosts", nil, "public DNS names under which clients reach this server, separated by commas, in addition to that of --public-url; * allows all")
+	f.StringVar(&c.Naming, "naming", "neutral", "spelling of member names in answers: neutral, or network for the network's own; requests may use both")
+	f.StringVar(&c.TokenKey, "token-key", "", "secret that signs page tokens; without one, a secret is generated once and kept in the data folder")
+	f.IntVar(&c.MaxConcurrent, "max-concurrent", 256, "maximum of concurrent small requests; more wait, and get 503 if that takes too long")
+	f.Float64Var(&c.RateLimit, "rate-limit", 0, "requests per second per client; 0 means no limit")
 	f.Int64Var(&c.AnswerCache, "answer-cache", 64<<20, "bytes of memory for answers to lookups that never change")
 	f.BoolVar(&c.Profiling, "profiling", false, "serve /debug/pprof on the query tier")
 }
@@ -171,8 +171,8 @@ func (c *Ledger) declare(f *pflag.FlagSet) {
 	f.StringVar(&c.LedgerListen, "ledger-listen", "", "address of the ledger interface, or off; default 127.0.0.1 and the port after that of --listen")
 	f.StringVar(&c.LedgerPrefix, "ledger-prefix", "", "prefix of the paths of the ledger interface, such as /ledger")
 	f.StringVar(&c.LedgerParticipant, "ledger-participant", "", "participant whose stream the ledger interface serves, if the store has several")
-	f.IntVar(&c.LedgerListLimit, "ledger-list-limit", 200, "elements above which a list of the ledger interface is refused with 413 (http-list-max-elements-limit)")
-	f.IntVar(&c.LedgerMaxStreams, "ledger-max-streams", 256, "websockets of the ledger interface at the same time; more get 429")
+	f.IntVar(&c.LedgerListLimit, "ledger-list-limit", 200, "maximum of elements in a list of the ledger interface; longer lists get 413 (http-list-max-elements-limit)")
+	f.IntVar(&c.LedgerMaxStreams, "ledger-max-streams", 256, "maximum of concurrent websockets of the ledger interface; more get 429")
 	f.StringVar(&c.LedgerAuth, "ledger-auth", "auto", "auto: tokens are checked if a key is given, and without one only loopback is served; none: everybody may read everything")
 	f.StringVar(&c.LedgerAuthSecret, "ledger-auth-secret", "", "shared secret of tokens (HS256), at least 32 characters, for development")
 	f.StringVar(&c.LedgerAuthJWKS, "ledger-auth-jwks", "", "URL of the key set (JWKS) that tokens are signed with")
@@ -195,10 +195,10 @@ type Validator struct {
 }
 
 func (c *Validator) declare(f *pflag.FlagSet) {
-	f.StringVar(&c.ValidatorListen, "validator-listen", "", "address of its own for the validator interface, or off; default below /api/validator of --listen")
+	f.StringVar(&c.ValidatorListen, "validator-listen", "", "separate address for the validator interface, or off; default below /api/validator on --listen")
 	f.StringVar(&c.ValidatorUser, "validator-user", "", "ledger user of the validator's operator; default the user of the node's token")
 	f.StringVar(&c.ValidatorParty, "validator-party", "", "party of the validator's operator; default the primary party of --validator-user")
-	f.StringVar(&c.ValidatorURL, "validator-url", "", "existing validator to which --wallet-mode forward sends what changes the ledger")
+	f.StringVar(&c.ValidatorURL, "validator-url", "", "existing validator to which --wallet-mode forward sends changes to the ledger")
 	f.StringVar(&c.ValidatorAuthSecret, "validator-auth-secret", "", "shared secret of tokens (HS256), for development; at least 32 characters unless the listener is on loopback")
 	f.StringVar(&c.ValidatorAuthJWKS, "validator-auth-jwks", "", "URL of the key set (JWKS) that tokens are signed with")
 	f.StringVar(&c.ValidatorAuthCertificate, "validator-auth-certificate", "", "PEM file with the certificate or public key that tokens are signed with")
@@ -219,13 +219,13 @@ type Wallet struct {
 }
 
 func (c *Wallet) declare(f *pflag.FlagSet) {
-	f.StringVar(&c.WalletMode, "wallet-mode", "node", "where what changes the ledger is sent: node, as commands; forward, to the validator of --validator-url; off")
-	f.DurationVar(&c.WalletWait, "wallet-wait", 5*time.Second, "how long a change waits until it can be read here before it is answered")
+	f.StringVar(&c.WalletMode, "wallet-mode", "node", "where changes to the ledger are sent: node, as commands; forward, to the validator of --validator-url; off")
+	f.DurationVar(&c.WalletWait, "wallet-wait", 5*time.Second, "how long the answer to a change waits until the change can be read here")
 	f.BoolVar(&c.WalletDevelopment, "wallet-development", false, "the network is a development network: wallets may tap")
-	f.BoolVar(&c.WalletTransferCommands, "wallet-transfer-commands", true, "external parties may send by transfer commands, which the network is about to give up")
-	f.StringSliceVar(&c.WalletAutomations, "wallet-automations", nil, "automations that worker and up run, by name and separated by commas, or all; none runs all on a simulated network with --live-clock and none elsewhere")
-	f.StringSliceVar(&c.WalletAcceptFrom, "wallet-accept-from", nil, "RECEIVER/SENDER, parties of which the first accepts all transfer offers of the second, given once for each")
-	f.StringSliceVar(&c.WalletSweep, "wallet-sweep", nil, "SENDER/RECEIVER/ABOVE/KEEP, of whose parties the first sends the second what it has above so many dollars and keeps the rest, given once for each; /preapproval behind it sends in one step")
-	f.Float64Var(&c.WalletTopUp, "wallet-top-up", 0, "bytes of traffic per second that the node may use and that the operator keeps bought; 0 buys none")
-	f.DurationVar(&c.WalletTopUpInterval, "wallet-top-up-interval", 10*time.Minute, "least time between two purchases of traffic")
+	f.BoolVar(&c.WalletTransferCommands, "wallet-transfer-commands", true, "external parties may send by transfer commands, which the network is about to drop")
+	f.StringSliceVar(&c.WalletAutomations, "wallet-automations", nil, "automations that worker and up run, separated by commas, or all; default all on a simulated network with --live-clock, none otherwise")
+	f.StringSliceVar(&c.WalletAcceptFrom, "wallet-accept-from", nil, "RECEIVER/SENDER: the first party accepts all transfer offers of the second; repeat the flag for several")
+	f.StringSliceVar(&c.WalletSweep, "wallet-sweep", nil, "SENDER/RECEIVER/ABOVE/KEEP: when the first party has more than ABOVE dollars, it offers the second all but KEEP; append /preapproval to send in one step; repeat the flag for several")
+	f.Float64Var(&c.WalletTopUp, "wallet-top-up", 0, "bytes of traffic per second that the operator buys for the node; 0 buys none")
+	f.DurationVar(&c.WalletTopUpInterval, "wallet-top-up-interval", 10*time.Minute, "minimum time between two purchases of traffic")
 }

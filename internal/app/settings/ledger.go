@@ -25,7 +25,7 @@ func (c *Config) LedgerAddress() (string, error) {
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return "", fmt.Errorf("--listen has the port %q: give --ledger-listen an address of its own", port)
+		return "", fmt.Errorf("--listen has the port %q: set --ledger-listen to an address, or to off", port)
 	}
 	if n > 0 && n < 65535 {
 		n++ // a free port stays one

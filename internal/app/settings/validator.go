@@ -31,11 +31,11 @@ func (c *Config) checkValidator() error {
 	}
 	switch {
 	case keys > 1:
-		return errors.New("--validator-auth-secret, --validator-auth-jwks and --validator-auth-certificate are several keys for one token: give one")
+		return errors.New("--validator-auth-secret, --validator-auth-jwks and --validator-auth-certificate are several keys for the same tokens: give only one")
 	case c.ValidatorAuthAudience == "":
-		return errors.New("--validator-auth-audience must not be empty: a token that is for anybody is for nobody")
+		return errors.New("--validator-auth-audience must not be empty: tokens must name the server that they are for")
 	case sameAddress(c.ValidatorListen, c.Listen) || sameAddress(c.ValidatorListen, c.LedgerListen):
-		return errors.New("--validator-listen is an address of its own: on that of --listen the interface is by itself, below /api/validator")
+		return errors.New("--validator-listen must differ from --listen, which already has the interface below /api/validator")
 	case c.WalletMode != WalletNode && c.WalletMode != WalletForward && c.WalletMode != WalletOff:
 		return fmt.Errorf("--wallet-mode must be %s, %s or %s, not %q", WalletNode, WalletForward, WalletOff, c.WalletMode)
 	case c.WalletMode == WalletForward && c.ValidatorURL == "":

@@ -35,7 +35,7 @@ func (c *Config) Automations() (automations.Config, error) {
 // parseSweep reads SENDER/RECEIVER/ABOVE/KEEP or SENDER/RECEIVER/ABOVE/KEEP/preapproval.
 func parseSweep(rule string) (automations.Sweep, error) {
 	fail := func() (automations.Sweep, error) {
-		return automations.Sweep{}, fmt.Errorf("--wallet-sweep must be SENDER/RECEIVER/ABOVE/KEEP, two parties and two amounts of dollars, with /preapproval behind them or not; it is %q", rule)
+		return automations.Sweep{}, fmt.Errorf("--wallet-sweep must be SENDER/RECEIVER/ABOVE/KEEP, two parties and two amounts in dollars, optionally followed by /preapproval, not %q", rule)
 	}
 	parts := strings.Split(rule, "/")
 	if len(parts) == 5 && parts[4] == "preapproval" {

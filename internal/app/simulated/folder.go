@@ -113,9 +113,9 @@ func (f Folder) KeepClock(d *Network, out io.Writer) error {
 		return err
 	}
 	if d.Given("live-clock") {
-		return fmt.Errorf("the time of the simulated network in %s is that of the wall clock for good: leave out --live-clock=false, or %s", f.Settings.Data, f.resetHint())
+		return fmt.Errorf("the simulated network in %s runs on the wall clock permanently: leave out --live-clock=false, or %s", f.Settings.Data, f.resetHint())
 	}
-	fmt.Fprintln(out, "The simulated network's time is that of the wall clock since --live-clock was given once.")
+	fmt.Fprintln(out, "The simulated network runs on the wall clock because it was once started with --live-clock.")
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (f Folder) RefuseForeign(ctx context.Context, db *store.DB) error {
 	}
 	for _, stream := range streams {
 		if stream.Batches > 0 {
-			return fmt.Errorf("%s already has history, and not that of its simulated network: give the --scan-url or --node-url that it came from, %s",
+			return fmt.Errorf("%s already has history that is not from a simulated network: give the --scan-url or --node-url that it came from, %s",
 				f.Settings.Data, f.resetHint())
 		}
 	}
@@ -167,7 +167,7 @@ func (f Folder) NoteIngested(n *Node) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("noting which network is ingested: %w", err)
+		return fmt.Errorf("recording which network is ingested: %w", err)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 var functionsThatReachOut string
 
 // errOnlyReads tells which statements command sql takes.
-var errOnlyReads = errors.New("sql only reads: it takes SELECT, SHOW, DESCRIBE, EXISTS and EXPLAIN")
+var errOnlyReads = errors.New("sql is read-only: it runs SELECT, SHOW, DESCRIBE, EXISTS and EXPLAIN")
 
 // readGuard refuses statements that do more than read the store: readonly alone leaves those
 // that write to files and to the network, and KILL. It judges the syntax tree that the server
@@ -45,7 +45,7 @@ func (g *readGuard) load(ctx context.Context) error {
 	}
 	names, err := texts(ctx, g.conn, functionsThatReachOut)
 	if err != nil {
-		return fmt.Errorf("asking which functions may be used: %w", err)
+		return fmt.Errorf("reading which functions may be used: %w", err)
 	}
 	g.reachOut = make(map[string]bool, len(names))
 	for _, name := range names {
