@@ -94,7 +94,7 @@ func postgresFolder() (string, error) {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
-		return "", errors.New("Postgres is not installed")
+		return "", errors.New("no Postgres is installed")
 	}
 	slices.Sort(found)
 	return filepath.Dir(found[len(found)-1]), nil
