@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/spf13/cobra"
 	"io"
+	"io/fs"
 	"os"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
@@ -42,12 +44,12 @@ ClickHouse database and the bucket must then be empty.`,
 					return fmt.Errorf("making a folder for the demo: %w", err)
 				}
 				c.cfg.Data = dir
-			} else if !keep {
-				if entries, err := os.ReadDir(c.cfg.Data); err == nil && len(entries) > 0 {
-					return fmt.Errorf("%s is not empty and would be removed after the demo; add --keep to keep it", c.cfg.Data)
-				}
 			}
-			if !keep {
+			entries, err := os.ReadDir(c.cfg.Data)
+			if !keep && len(entries) > 0 {
+				return fmt.Errorf("%s is not empty and would be removed after the demo; add --keep to keep it", c.cfg.Data)
+			}
+			if isFolder := err == nil || errors.Is(err, fs.ErrNotExist); !keep && isFolder { // a file is refused below, and stays
 				defer func() { err = errors.Join(err, os.RemoveAll(c.cfg.Data)) }()
 			}
 			if !c.settings.Changed("listen") {

@@ -1,27 +1,27 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/bucket/buckettest"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
-	"io"
-	"log/slog"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"strconv"
-
-	"bytes"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
-	"testing"
-	"time"
 )
 
 // mistake is one wrong way to call the product, and the one line that it answers with.
@@ -287,6 +287,7 @@ func TestMistakesOutside(t *testing.T) {
 		{args: "serve --data other", files: map[string]string{"other/notes.txt": ""}, want: `--data other is not a data folder of ledgerlake, it has no folder engine; name the one that ledgerlake up or ledgerlake ingest made`},
 		{args: "restore --data other", files: map[string]string{"other/notes.txt": ""}, want: `--data other is not a data folder of ledgerlake, it has no folder bucket; name the one that ledgerlake up or ledgerlake ingest made`},
 		{args: "up --data file", files: file, want: `--data file is a file: name a folder`},
+		{args: "demo --data file", files: file, want: `--data file is a file: name a folder`},
 		{args: "verify --data file", files: file, want: `--data file is a file: name a folder`},
 		{args: "up --listen 127.0.0.1:0 --data file/lake", files: file, want: `--data file/lake: a part of the path is a file: name a folder`},
 		{args: "up --data " + busy, want: `data folder in use: another ledgerlake (pid PID) uses ` + busy + `/engine: stop it, or give another --data`},

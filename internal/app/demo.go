@@ -60,6 +60,9 @@ func (a *App) Demo(ctx context.Context, d DemoConfig) (*DemoSummary, error) {
 	start := time.Now()
 	run := &demoRun{App: a, DemoConfig: d}
 	run.summary.Seconds = make(map[string]float64)
+	if err := probe.CheckFolder(a.p.cfg.Data, a.p.cfg.EngineFolder(), true); err != nil {
+		return nil, err
+	}
 	if err := (simulated.Folder{Settings: a.p.cfg}).Continue(&run.Network); err != nil {
 		return nil, err
 	}
