@@ -1,18 +1,18 @@
 package main
 
 import (
-	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
-
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/spf13/cobra"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
 )
 
 func newAutomation(c *cli) *cobra.Command {

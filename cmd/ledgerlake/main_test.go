@@ -216,8 +216,8 @@ func killed(t *testing.T, after time.Duration, victim int, args ...string) bool 
 	select {
 	case err := <-ended:
 		return err == nil // a child may have been killed after its work was done
-	case <-time.After(30 * time.Second):
-		t.Fatalf("still running 30 s after process %d of %v was killed\n%s", pid, pids, tail(l.stderr.String()))
+	case <-time.After(2 * time.Minute): // it goes on with its work, which takes as long as the machine needs
+		t.Fatalf("still running two minutes after process %d of %v was killed\n%s", pid, pids, tail(l.stderr.String()))
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/internal/app"

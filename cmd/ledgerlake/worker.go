@@ -1,9 +1,10 @@
 package main
 
 import (
-	"github.com/spf13/cobra"
 	"os"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
 )
