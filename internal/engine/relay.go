@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,8 +37,9 @@ type relay struct {
 	log      *slog.Logger
 
 	mu       sync.Mutex
-	greeting []net.Conn // that have not given a password, the oldest first
-	conns    map[net.Conn]bool
+	greeting []net.Conn        // that have not given a password, the oldest first
+	conns    map[net.Conn]bool // all clients, and whether they have given a password
+	relayed  int               // how many of them have
 	closed   bool
 	running  *guard.Group
 }
@@ -108,36 +110,34 @@ func (r *relay) enter(conn net.Conn) bool {
 		r.greeting = r.greeting[1:]
 	}
 	r.greeting = append(r.greeting, conn)
+	r.conns[conn] = false
+	return true
+}
+
+// admit notes that a client has given a password. It is false if so many have that one more is too
+// many. Clients that were ended while greeting, and have not noticed yet, do not count.
+func (r *relay) admit(conn net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.greeting = slices.DeleteFunc(r.greeting, func(c net.Conn) bool { return c == conn })
+	if r.relayed >= maxRelayed {
+		return false
+	}
+	r.relayed++
 	r.conns[conn] = true
 	return true
 }
 
-// greeted notes that a client has given a password.
-func (r *relay) greeted(conn net.Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, c := range r.greeting {
-		if c == conn {
-			r.greeting = append(r.greeting[:i], r.greeting[i+1:]...)
-			return
-		}
-	}
-}
-
 // leave closes a client's connection and forgets it.
 func (r *relay) leave(conn net.Conn) {
-	r.greeted(conn)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.greeting = slices.DeleteFunc(r.greeting, func(c net.Conn) bool { return c == conn })
+	if r.conns[conn] {
+		r.relayed--
+	}
 	delete(r.conns, conn)
 	_ = conn.Close()
-}
-
-// full reports whether so many clients are connected that one more is too many.
-func (r *relay) full() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.conns)-len(r.greeting) > maxRelayed // this one included
 }
 
 // serve serves one client. Why one was refused is of little interest here: it has been told.
@@ -175,8 +175,7 @@ func (r *relay) greet(conn net.Conn, in *greeting) (*net.TCPConn, error) {
 	if !r.backend.knows(hello.user, hello.password) {
 		return nil, refuse(conn, errAuthentication)
 	}
-	r.greeted(conn)
-	if r.full() {
+	if !r.admit(conn) {
 		return nil, refuse(conn, errTooManyClients)
 	}
 	engine, answer, err := r.backend.dial(hello)
