@@ -3,8 +3,7 @@
 //
 //	go run ./scripts/gotest -timeout 14m ./...
 //
-// It tests more packages at a time than there are processors, because tests that wait for an engine
-// leave some idle, and lets garbage be: -p and GOGC say otherwise.
+// It collects less garbage than Go does by default, unless GOGC is set.
 // Of a package that fails it prints everything that its failed and unfinished tests have printed.
 // With -v it prints everything as it comes. The exit status is that of go test.
 package main
@@ -20,9 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -45,9 +42,7 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
-	// The last of flags that are given twice counts.
-	atOnce := strconv.Itoa(runtime.NumCPU() + 1)
-	cmd := exec.Command("go", append([]string{"test", "-json", "-p", atOnce}, args...)...)
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
 	if os.Getenv("GOGC") == "" {
 		cmd.Env = append(os.Environ(), "GOGC="+garbage)
