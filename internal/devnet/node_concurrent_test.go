@@ -90,10 +90,10 @@ func TestNodeGoesOnWhileCommandsCome(t *testing.T) {
 		})
 	}
 	seen, passed, checkpoints := map[string]int64{}, int64(0), 0
-	for deadline := time.Now().Add(time.Minute); len(seen) < clients*each; {
+	for deadline := time.Now().Add(time.Minute); len(seen) < clients*each || checkpoints == 0; {
 		frame, err := f.frame(conn)
 		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("after %d completions: %v", len(seen), err)
+			t.Fatalf("after %d completions and %d checkpoints: %v", len(seen), checkpoints, err)
 		}
 		var element struct {
 			Response struct {
@@ -126,9 +126,6 @@ func TestNodeGoesOnWhileCommandsCome(t *testing.T) {
 				t.Errorf("waited for %+v, its completion is at %d", done, seen[done.UpdateID])
 			}
 		}
-	}
-	if checkpoints == 0 {
-		t.Error("the stream has no checkpoint")
 	}
 }
 
