@@ -73,12 +73,12 @@ func endsTable(stream string) string {
 	return "contract_ends_" + hex.EncodeToString(sum[:8])
 }
 
-// NewLifetimes returns the lifetimes of a stream; poll is the wait when caught up,
-// 200 ms if zero.
-func NewLifetimes(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Lifetimes {
-	poll = cmp.Or(poll, 200*time.Millisecond)
+// NewLifetimes returns the lifetimes of a stream; pace is the least time from one
+// step to the next, 200 ms if zero.
+func NewLifetimes(db *store.DB, stream string, pace time.Duration, log *slog.Logger) *Lifetimes {
+	pace = cmp.Or(pace, 200*time.Millisecond)
 	return &Lifetimes{
-		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.ContractsStream(stream), poll, log),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.ContractsStream(stream), pace, log),
 		events: store.NewLifetimeEvents(), live: store.NewLifetimes(), archived: store.NewLifetimes(),
 		keys: lookupKeys{},
 	}

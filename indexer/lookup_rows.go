@@ -30,9 +30,9 @@ var (
 const (
 	// lookupPage is how many items are read, and held as they are read, at a time.
 	lookupPage = 512
-	// lookupPoll is longer than for lifetimes: lookups of newer updates work without the copy,
+	// lookupPace is longer than for lifetimes: lookups of newer updates work without the copy,
 	// and each step costs queries.
-	lookupPoll = 5 * time.Second
+	lookupPace = 5 * time.Second
 )
 
 // CreateLookupRows makes the tables that LookupRows fills, and copies.Items and
@@ -72,22 +72,22 @@ type originals interface {
 }
 
 // NewLookupRows returns the copy of public history by update id, into table lookup_rows, with
-// values converted by a catalogue. Late verdicts are not copied: readers add them. poll is the
-// wait when caught up, 5 s if zero.
-func NewLookupRows(db *store.DB, stream string, catalog *values.Catalog, poll time.Duration, log *slog.Logger) *LookupRows {
-	return newLookupRows(db, stream, poll, log, &items{
+// values converted by a catalogue. Late verdicts are not copied: readers add them. pace is the
+// least time from one step to the next, 5 s if zero.
+func NewLookupRows(db *store.DB, stream string, catalog *values.Catalog, pace time.Duration, log *slog.Logger) *LookupRows {
+	return newLookupRows(db, stream, pace, log, &items{
 		history: history.NewReader(db, stream), copies: copies.NewItems(db, stream, catalog), catalog: catalog, log: log,
 	})
 }
 
 // NewNodeLookupRows returns the copy of a node's stream by offset, into table node_lookup_rows.
-func NewNodeLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *LookupRows {
-	return newLookupRows(db, stream, poll, log, &nodeUpdates{history: nodehistory.NewReader(db, stream)})
+func NewNodeLookupRows(db *store.DB, stream string, pace time.Duration, log *slog.Logger) *LookupRows {
+	return newLookupRows(db, stream, pace, log, &nodeUpdates{history: nodehistory.NewReader(db, stream)})
 }
 
-func newLookupRows(db *store.DB, stream string, poll time.Duration, log *slog.Logger, of originals) *LookupRows {
+func newLookupRows(db *store.DB, stream string, pace time.Duration, log *slog.Logger, of originals) *LookupRows {
 	return &LookupRows{
-		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.LookupsStream(stream), cmp.Or(poll, lookupPoll), log),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.LookupsStream(stream), cmp.Or(pace, lookupPace), log),
 		originals: of, rows: store.NewLookupRows(),
 	}
 }

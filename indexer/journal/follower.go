@@ -30,6 +30,9 @@ const (
 	// step is mostly per step. In following the tail, ranges are small and never wait.
 	bulkRows  = 20_000
 	bulkPause = 1500 * time.Millisecond
+	// idlePoll is how often Run asks for commits that it was not told of, as another process's are
+	// not.
+	idlePoll = time.Second
 )
 
 // Follower walks behind the watermark of a stream in ranges of whole batches. Each range is
@@ -41,7 +44,7 @@ type Follower struct {
 	own    string // whose journal it writes
 	name   string
 	log    *slog.Logger
-	poll   time.Duration
+	pace   time.Duration
 
 	loaded bool
 	state  State
@@ -49,10 +52,10 @@ type Follower struct {
 	rows   uint64 // items and events of the last step
 }
 
-// NewFollower returns a follower of a stream with a journal under the name own. poll is the
-// wait when caught up.
-func NewFollower(db *store.DB, stream, own string, poll time.Duration, log *slog.Logger) *Follower {
-	return &Follower{db: db, stream: stream, own: own, name: uuid.NewString(), poll: poll, log: log.With("stream", own)}
+// NewFollower returns a follower of a stream with a journal under the name own. pace is the least
+// time from one step to the next while it keeps up with the stream.
+func NewFollower(db *store.DB, stream, own string, pace time.Duration, log *slog.Logger) *Follower {
+	return &Follower{db: db, stream: stream, own: own, name: uuid.NewString(), pace: pace, log: log.With("stream", own)}
 }
 
 // Committed is the end of the last range that was committed, as of the last Load or Take.
@@ -65,19 +68,21 @@ func (f *Follower) Forget() { f.loaded = false }
 // needs a person: what is stored contradicts itself, or the disk is full.
 func (f *Follower) Run(ctx context.Context, step func(context.Context) error) error {
 	for failures := 0; ctx.Err() == nil; {
-		wait := time.Duration(0)
+		began, committed, wait := time.Now(), f.db.NextCommit(f.stream), time.Duration(0)
 		switch err := f.step(ctx, step); {
 		case err == nil && f.rows > bulkRows:
 			failures, wait = 0, bulkPause
 		case err == nil:
 			failures = 0
 		case errors.Is(err, ErrCaughtUp):
-			failures, wait = 0, f.poll
+			failures = 0
+			waitFor(ctx, committed, max(idlePoll, f.pace))
+			wait = f.pace - time.Since(began)
 		case schemas.NeedsPerson(err):
 			return err
 		case ctx.Err() == nil:
 			failures++
-			wait = min(time.Duration(failures)*f.poll, 10*time.Second)
+			wait = min(time.Duration(failures)*f.pace, 10*time.Second)
 			f.log.ErrorContext(ctx, "step failed", "err", err, "retry_in", wait)
 		}
 		sleep(ctx, wait)
@@ -110,19 +115,24 @@ func (f *Follower) CatchUp(ctx context.Context, step func(context.Context) error
 		default:
 			failures++
 			f.log.WarnContext(ctx, "step failed", "err", err)
-			sleep(ctx, time.Duration(failures)*f.poll)
+			sleep(ctx, time.Duration(failures)*f.pace)
 		}
 	}
 }
 
 func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
+	if d > 0 {
+		waitFor(ctx, nil, d)
 	}
+}
+
+// waitFor returns when something happens, after d, or when ctx ends.
+func waitFor(ctx context.Context, happens <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
+	case <-happens:
 	case <-timer.C:
 	}
 }

@@ -147,7 +147,13 @@ func Insert(ctx context.Context, db *store.DB, row store.BatchRow, state store.B
 	if state != store.Commit {
 		token += fmt.Sprintf("/%s/%d/%s", row.Writer, row.Epoch, row.Hash)
 	}
-	return db.Insert(ctx, "batches", token, block)
+	if err := db.Insert(ctx, "batches", token, block); err != nil {
+		return err
+	}
+	if state == store.Commit {
+		db.Committed(row.Stream)
+	}
+	return nil
 }
 
 func selectBatches(ctx context.Context, db *store.DB, query string, params store.Params) ([]store.BatchRow, error) {

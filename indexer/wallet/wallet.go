@@ -62,12 +62,12 @@ type Wallets struct {
 	known     map[templateVersion]*templateFields
 }
 
-// New returns what derives wallets from a node's stream; poll is the wait when caught
-// up, 100 ms if zero: users wait for what they have just done.
-func New(db *store.DB, stream string, poll time.Duration, log *slog.Logger) *Wallets {
-	poll = cmp.Or(poll, 100*time.Millisecond)
+// New returns what derives wallets from a node's stream; pace is the least time
+// from one step to the next, 100 ms if zero: users wait for what they have just done.
+func New(db *store.DB, stream string, pace time.Duration, log *slog.Logger) *Wallets {
+	pace = cmp.Or(pace, 100*time.Millisecond)
 	return &Wallets{
-		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.WalletStream(stream), poll, log),
+		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.WalletStream(stream), pace, log),
 		history: history.NewReader(db, stream), node: nodehistory.NewReader(db, stream), parser: walletlog.NewParser(values.Default()),
 		contracts: store.NewWalletContracts(), entries: store.NewWalletLog(), statuses: store.NewStreamRecords[store.WalletStatus](),
 		known: make(map[templateVersion]*templateFields),

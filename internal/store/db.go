@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,7 @@ type DB struct {
 	// block it ever sent, and blocks of history are tens of megabytes. Small blocks, such
 	// as the tail of a stream, do not wait for its connections.
 	inserts *chpool.Pool
+	commits commits
 }
 
 const (
@@ -320,4 +322,35 @@ func SelectOne[T any](ctx context.Context, db *DB, query string, params Params, 
 		return row, false, err
 	}
 	return rows[0], true, nil
+}
+// commits tells what this process has committed to whom it waits for it.
+type commits struct {
+	mu   sync.Mutex
+	next map[string]chan struct{} // by stream, for those for whose next commit somebody waits
+}
+
+// NextCommit returns a channel that is closed at the next commit of a stream by this process. It
+// saves asking the store over and over, but says nothing of what other processes commit.
+func (db *DB) NextCommit(stream string) <-chan struct{} {
+	db.commits.mu.Lock()
+	defer db.commits.mu.Unlock()
+	next, ok := db.commits.next[stream]
+	if !ok {
+		if db.commits.next == nil {
+			db.commits.next = make(map[string]chan struct{})
+		}
+		next = make(chan struct{})
+		db.commits.next[stream] = next
+	}
+	return next
+}
+
+// Committed tells those who wait for a commit of a stream that there is one.
+func (db *DB) Committed(stream string) {
+	db.commits.mu.Lock()
+	defer db.commits.mu.Unlock()
+	if next, ok := db.commits.next[stream]; ok {
+		close(next)
+		delete(db.commits.next, stream)
+	}
 }
