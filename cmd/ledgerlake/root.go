@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -124,9 +123,7 @@ func (c *cli) configure(flags *pflag.FlagSet, file string) error {
 	if err := c.cfg.Check(); err != nil {
 		return settings.AsUsage(err)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(c.cfg.MemoryLimit)
-	}
+	settings.LimitMemory(c.cfg.MemoryLimit)
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.cfg.LogLevel)); err != nil {
 		return settings.Usage("--log-level must be debug, info, warn or error, not %q", c.cfg.LogLevel)

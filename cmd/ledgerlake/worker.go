@@ -1,12 +1,10 @@
 package main
 
 import (
-	"os"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 )
 
 func newWorker(c *cli) *cobra.Command {
@@ -30,7 +28,7 @@ several against one --redis-url.`,
 
 // limitExports lowers the default memory limit in a process that does nothing but export.
 func (c *cli) limitExports() {
-	if os.Getenv("GOMEMLIMIT") == "" && !c.settings.Changed("memory-limit") {
-		debug.SetMemoryLimit(min(c.cfg.MemoryLimit, app.ExportMemory))
+	if !c.settings.Changed("memory-limit") {
+		settings.LimitMemory(min(c.cfg.MemoryLimit, app.ExportMemory))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -148,6 +149,9 @@ func (f Folder) Start(ctx context.Context, d Network, address string, p *console
 	if d.kept {
 		label, executed = "continuing the simulated network", "executed again"
 	}
+	// The limit is for the product. A network lives in memory whole: above the limit the collector
+	// would run all the time and free nothing.
+	settings.LimitMemory(math.MaxInt64)
 	p.Begin(label, "updates", int64(d.Updates))
 	n.Ledger, err = devnet.New(ctx, config, func(done, total int) { p.Set(int64(done), int64(total)) })
 	if errors.Is(err, devnet.ErrInUse) {
