@@ -323,6 +323,7 @@ func SelectOne[T any](ctx context.Context, db *DB, query string, params Params, 
 	}
 	return rows[0], true, nil
 }
+
 // commits tells what this process has committed to whom it waits for it.
 type commits struct {
 	mu   sync.Mutex
