@@ -60,12 +60,6 @@ func (a *App) Demo(ctx context.Context, d DemoConfig) (*DemoSummary, error) {
 	start := time.Now()
 	run := &demoRun{App: a, DemoConfig: d}
 	run.summary.Seconds = make(map[string]float64)
-	if err := probe.CheckFolder(a.p.cfg.Data, a.p.cfg.EngineFolder(), true); err != nil {
-		return nil, err
-	}
-	if err := (simulated.Folder{Settings: a.p.cfg}).Continue(&run.Network); err != nil {
-		return nil, err
-	}
 	if err := run.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -83,6 +77,10 @@ func (run *demoRun) prepare(ctx context.Context) error {
 	if err := run.db.checkLocal(ctx); err != nil {
 		return err
 	}
+	network := simulated.Folder{Settings: run.p.cfg}
+	if err := network.Continue(&run.Network); err != nil {
+		return err
+	}
 	if err := run.listeners.bindQuery(); err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ func (run *demoRun) prepare(ctx context.Context) error {
 	ready := make(chan error, 1)
 	guard.Go(func() error { return run.open(ctx) }, func(err error) { ready <- err })
 	start := time.Now()
-	node, err := simulated.Folder{Settings: run.p.cfg}.Start(ctx, run.Network, "127.0.0.1:0", run.Progress)
+	node, err := network.Start(ctx, run.Network, "127.0.0.1:0", run.Progress)
 	if err := errors.Join(err, <-ready); err != nil {
 		if node != nil {
 			err = errors.Join(err, node.Close())
