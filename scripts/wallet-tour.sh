@@ -7,7 +7,7 @@
 #   scripts/wallet-tour.sh [URL]
 #
 # URL is that of the validator interface, http://127.0.0.1:8080/api/validator by itself. Settings by
-# environment: SECRET and AUDIENCE of tokens, OPERATOR, the operator's user, and PATIENCE, how many
+# environment: SECRET and AUDIENCE of tokens, OPERATOR, the operator's user, and WAIT_SECONDS, how many
 # seconds to wait for what automations do.
 set -euo pipefail
 
@@ -15,7 +15,7 @@ url=${1:-http://127.0.0.1:8080/api/validator}
 secret=${SECRET:-unsafe}
 audience=${AUDIENCE:-https://validator.ledgerlake}
 operator=${OPERATOR:-validator}
-patience=${PATIENCE:-120}
+wait_seconds=${WAIT_SECONDS:-120}
 run=$(openssl rand -hex 3) # makes names and tracking ids those of this run
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,7 +46,7 @@ ask() {
 		answer=${answer%$'\n'*}
 		tries=$((tries + 1))
 		case $status in
-		429 | 503) [ "$tries" -lt "$patience" ] || break ;;
+		429 | 503) [ "$tries" -lt "$wait_seconds" ] || break ;;
 		*) break ;;
 		esac
 		sleep 1
@@ -60,7 +60,7 @@ expect() { [ "$status" = "$1" ] || fail "the status is $status, not $1: $answer"
 # soon STATUS USER METHOD PATH [BODY]: asks until the answer has that status. On a busy machine a
 # change may be answered before what it has made can be found.
 soon() {
-	local wanted=$1 left=$patience
+	local wanted=$1 left=$wait_seconds
 	shift
 	while ask "$@" >"$work/line" && [ "$status" != "$wanted" ] && [ "$left" -gt 0 ]; do
 		left=$((left - 1))
@@ -80,14 +80,14 @@ member() {
 
 # until_status USER PATH STATUS: waits until something with a tracking id has a status.
 until_status() {
-	local left=$patience
+	local left=$wait_seconds
 	while ask "$1" POST "$2/status" >"$work/line"; do
 		case $answer in
 		*"\"status\":\"$3\""*) cat "$work/line" && return ;;
 		*'"status":"failed"'*) fail "it has failed: $answer" ;;
 		esac
 		left=$((left - 1))
-		[ "$left" -gt 0 ] || fail "it is not $3 after $patience tries: $answer"
+		[ "$left" -gt 0 ] || fail "it is not $3 after $wait_seconds tries: $answer"
 		sleep 1
 	done
 }
@@ -96,7 +96,7 @@ expires=$((($(date +%s) + 3600) * 1000000)) # microseconds since 1970
 alice=alice-$run bob=bob-$run
 
 say "The validator is there"
-for _ in $(seq "$patience"); do
+for _ in $(seq "$wait_seconds"); do
 	curl -sf -m 10 "$url/readyz" >/dev/null && break
 	sleep 1
 done
@@ -186,7 +186,7 @@ until_status "$alice" "/v0/wallet/buy-traffic-requests/traffic-$run" completed
 
 say "All of it is in the history"
 for choice in DevNet_Tap AcceptedTransferOffer_Complete TransferPreapproval_Send TransferInstruction_Accept BuyMemberTraffic; do
-	left=$patience
+	left=$wait_seconds
 	while ask "$alice" POST /v0/wallet/transactions '{"page_size":100}' >"$work/line"; do
 		case $answer in *"$choice\""*) break ;; esac
 		left=$((left - 1))
@@ -246,7 +246,7 @@ soon 200 "$operator" POST $admin/transfer-preapproval/prepare-send \
 	"{\"sender_party_id\":\"$external\",\"receiver_party_id\":\"$bob_party\",\"amount\":2.5,\"expires_at\":\"$until_iso\",\"nonce\":0}"
 ask "$operator" POST $admin/transfer-preapproval/submit-send "$(submission)"
 expect 200
-for _ in $(seq "$patience"); do
+for _ in $(seq "$wait_seconds"); do
 	ask "$bob" GET "/v0/scan-proxy/transfer-command/status?sender=$external&nonce=0" >"$work/line"
 	case $answer in *'"status":"sent"'*) break ;; *'"status":"failed"'*) fail "the transfer has failed: $answer" ;; esac
 	sleep 1

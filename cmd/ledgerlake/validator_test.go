@@ -88,7 +88,7 @@ func TestWalletTour(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	tour := exec.CommandContext(ctx, "../../scripts/wallet-tour.sh", url)
-	tour.Env = append(tour.Environ(), "PATIENCE=120")
+	tour.Env = append(tour.Environ(), "WAIT_SECONDS=120")
 	out, err := tour.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, tail(string(out)), tail(up.stderr.String()))

@@ -15,9 +15,9 @@ import (
 // ErrInUse means that another process serves the data folder.
 var ErrInUse = errors.New("data folder is in use")
 
-// lockPatience is how long a start waits for the lock: a gateway whose parent was
+// lockTimeout is how long a start waits for the lock: a gateway whose parent was
 // just killed still holds it for the moment that it needs to stop.
-const lockPatience = 2 * time.Second
+const lockTimeout = 2 * time.Second
 
 // lockDir locks the folder for as long as any process has the returned file open.
 // The child process inherits it, so the folder stays locked until the process that
@@ -38,10 +38,10 @@ func lockDir(ctx context.Context, dir string) (*os.File, error) {
 	return file, nil
 }
 
-// flock takes the lock, or returns ErrInUse after lockPatience.
+// flock takes the lock, or returns ErrInUse after lockTimeout.
 func flock(ctx context.Context, file *os.File) error {
-	patience := time.NewTimer(lockPatience)
-	defer patience.Stop()
+	timeout := time.NewTimer(lockTimeout)
+	defer timeout.Stop()
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -50,7 +50,7 @@ func flock(ctx context.Context, file *os.File) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-patience.C:
+		case <-timeout.C:
 			return ErrInUse
 		case <-time.After(20 * time.Millisecond):
 		}

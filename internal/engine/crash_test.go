@@ -111,8 +111,8 @@ func awaitEnd(t *testing.T, pid int) {
 	t.Helper()
 	began := time.Now()
 	for !ended(pid) {
-		if time.Since(began) > patience {
-			t.Fatalf("engine %d still runs %s after its owner was killed", pid, patience)
+		if time.Since(began) > maxWait {
+			t.Fatalf("engine %d still runs %s after its owner was killed", pid, maxWait)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

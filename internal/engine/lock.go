@@ -13,9 +13,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockPatience is how long a start waits for the lock: the threads of a killed owner
+// lockTimeout is how long a start waits for the lock: the threads of a killed owner
 // end one by one, and the last of them releases it.
-const lockPatience = 500 * time.Millisecond
+const lockTimeout = 500 * time.Millisecond
 
 // lockFile is locked by the process that uses a data folder, and has its id.
 const lockFile = "engine.lock"
@@ -25,10 +25,10 @@ const lockFile = "engine.lock"
 func lockFolder(ctx context.Context, dir string) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockFile)
 	lock := flock.New(path)
-	patience, cancel := context.WithTimeout(ctx, lockPatience)
+	waiting, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	ok, err := lock.TryLockContext(patience, 20*time.Millisecond)
-	if err != nil && !errors.Is(err, patience.Err()) {
+	ok, err := lock.TryLockContext(waiting, 20*time.Millisecond)
+	if err != nil && !errors.Is(err, waiting.Err()) {
 		return nil, fmt.Errorf("locking data folder %s: %w", dir, err)
 	}
 	if ctx.Err() != nil {

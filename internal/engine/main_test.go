@@ -44,15 +44,15 @@ func own(dir string, noDeathSignal bool) int {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// patience is how long an engine may take to start or to end on a machine with many other
+// maxWait is how long an engine may take to start or to end on a machine with many other
 // things to do: to exceed it is to hang.
-const patience = 2 * time.Minute
+const maxWait = 2 * time.Minute
 
 // start runs an engine for one test. Without one on this machine the test is skipped,
 // or fails where the environment variable CI is set.
 func start(t *testing.T, cfg Config) *Engine {
 	t.Helper()
-	cfg.Log, cfg.StartTimeout, cfg.StopGrace = quiet, cmp.Or(cfg.StartTimeout, patience), cmp.Or(cfg.StopGrace, patience)
+	cfg.Log, cfg.StartTimeout, cfg.StopGrace = quiet, cmp.Or(cfg.StartTimeout, maxWait), cmp.Or(cfg.StopGrace, maxWait)
 	e, err := Start(t.Context(), cfg)
 	if err != nil {
 		requireEngine(t)
@@ -81,7 +81,7 @@ func requireEngine(t *testing.T) {
 
 func stop(t *testing.T, e *Engine) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	if err := e.Stop(ctx); err != nil {
 		t.Errorf("Stop: %v", err)

@@ -36,8 +36,8 @@ func TestKilledEngineIsStartedAgain(t *testing.T) {
 func awaitOther(t *testing.T, e *Engine, pid int) {
 	t.Helper()
 	for began := time.Now(); e.PID() == pid; time.Sleep(5 * time.Millisecond) {
-		if time.Since(began) > patience {
-			t.Fatalf("no other engine %s after process %d was killed", patience, pid)
+		if time.Since(began) > maxWait {
+			t.Fatalf("no other engine %s after process %d was killed", maxWait, pid)
 		}
 	}
 }
@@ -54,8 +54,8 @@ func TestEngineThatKeepsEndingIsGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		for began := time.Now(); e.PID() == pid && e.Err() == nil; time.Sleep(5 * time.Millisecond) {
-			if time.Since(began) > patience {
-				t.Fatalf("process %d was killed, and nothing happened within %s", pid, patience)
+			if time.Since(began) > maxWait {
+				t.Fatalf("process %d was killed, and nothing happened within %s", pid, maxWait)
 			}
 		}
 	}

@@ -50,9 +50,9 @@ type got struct {
 	err    error
 }
 
-func request(t *testing.T, url, body string, patience time.Duration) got {
+func request(t *testing.T, url, body string, timeout time.Duration) got {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {

@@ -72,13 +72,13 @@ func tell(t *testing.T, url string, lie Lie, s Subject) {
 	p := newHTTP(t, HTTPConfig{Target: url, Liar: liar})
 	operation, question := questionAbout(lie, s)
 	if lie.Late {
-		if truth := request(t, p.URL()+operation, question, testPatience); truth.body != request(t, url+operation, question, testPatience).body || liar.Told() != 0 {
+		if truth := request(t, p.URL()+operation, question, testTimeout); truth.body != request(t, url+operation, question, testTimeout).body || liar.Told() != 0 {
 			t.Errorf("%s: lies before it begins", liar)
 		}
 		liar.Begin()
 	}
-	truth := request(t, url+operation, question, testPatience)
-	first, second := request(t, p.URL()+operation, question, testPatience), request(t, p.URL()+operation, question, testPatience)
+	truth := request(t, url+operation, question, testTimeout)
+	first, second := request(t, p.URL()+operation, question, testTimeout), request(t, p.URL()+operation, question, testTimeout)
 	switch {
 	case truth.err != nil || first.err != nil:
 		t.Fatalf("%s: %v, %v", liar, truth.err, first.err)
@@ -94,7 +94,7 @@ func tell(t *testing.T, url string, lie Lie, s Subject) {
 	}
 }
 
-const testPatience = 20e9
+const testTimeout = 20e9
 
 // questionAbout asks for a page that the lie about the subject changes: the one that
 // holds the subject, or, for what is untrue behind it, the one that follows.
@@ -113,7 +113,7 @@ func questionAbout(lie Lie, s Subject) (operation, question string) {
 func TestNothingIsUntrueBeforeTheSubject(t *testing.T) {
 	url, subjects := network(t)
 	const question = `{"page_size":5,"daml_value_encoding":"protobuf_json"}`
-	truth := request(t, url+"/v0/events", question, testPatience)
+	truth := request(t, url+"/v0/events", question, testTimeout)
 	late := subjects[len(subjects)-1]
 	for _, lie := range Lies() {
 		if !lie.CanTell(late) || lie.request != nil {
@@ -122,7 +122,7 @@ func TestNothingIsUntrueBeforeTheSubject(t *testing.T) {
 		liar := NewLiar(1, lie, late)
 		liar.Begin()
 		p := newHTTP(t, HTTPConfig{Target: url, Liar: liar})
-		if g := request(t, p.URL()+"/v0/events", question, testPatience); g.body != truth.body || liar.Told() != 0 {
+		if g := request(t, p.URL()+"/v0/events", question, testTimeout); g.body != truth.body || liar.Told() != 0 {
 			t.Errorf("%s: the first page differs from the truth, %d lies were told", liar, liar.Told())
 		}
 	}

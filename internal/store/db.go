@@ -235,20 +235,20 @@ func (db *DB) Exec(ctx context.Context, statement, token string, params Params, 
 }
 
 // do runs a query and ends it when the server is silent for too long.
-func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Query) error {
+func do(ctx context.Context, pool *chpool.Pool, maxSilence time.Duration, q ch.Query) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(patience, func() { cancel(errSilent) })
+	timer := time.AfterFunc(maxSilence, func() { cancel(errSilent) })
 	defer timer.Stop()
 	q.OnProgress = func(context.Context, proto.Progress) error {
-		timer.Reset(patience)
+		timer.Reset(maxSilence)
 		return nil
 	}
 	var refused atomic.Bool // a block, by the caller
 	if take := q.OnResult; take != nil {
 		q.OnResult = func(ctx context.Context, b proto.Block) error {
 			timer.Stop() // what the caller does with the block is not the server's time
-			defer timer.Reset(patience)
+			defer timer.Reset(maxSilence)
 			err := guard.Call(func() error { return take(ctx, b) }) // on a goroutine of the client
 			refused.Store(err != nil)
 			return err
@@ -260,7 +260,7 @@ func do(ctx context.Context, pool *chpool.Pool, patience time.Duration, q ch.Que
 		err = once(ctx, pool, q)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errSilent) {
-		return fmt.Errorf("%w for %s: %w", errSilent, patience, err)
+		return fmt.Errorf("%w for %s: %w", errSilent, maxSilence, err)
 	}
 	err = gaveUp(ctx, err)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !refused.Load() && isAway(err) {

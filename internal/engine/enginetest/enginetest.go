@@ -47,9 +47,9 @@ var shared struct {
 
 var databases atomic.Int64
 
-// patience is how long the engine may take to start or to end: to exceed it is to hang,
+// maxWait is how long the engine may take to start or to end: to exceed it is to hang,
 // whatever else the machine has to do.
-const patience = 2 * time.Minute
+const maxWait = 2 * time.Minute
 
 // Run is TestMain's work: it runs the tests of m, or, in the copy of the test binary
 // that is to be the engine, the engine. The result is the exit code.
@@ -153,10 +153,10 @@ func running() (*engine.Engine, error) {
 	if shared.err != nil {
 		return nil, shared.err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	shared.engine, shared.err = engine.Start(ctx, engine.Config{
-		DataDir: shared.dir, MaxMemory: 2 << 30, StartTimeout: patience, StopGrace: patience, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+		DataDir: shared.dir, MaxMemory: 2 << 30, StartTimeout: maxWait, StopGrace: maxWait, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if shared.err == nil {
 		shared.admin, shared.err = engine.Open(ctx, shared.engine.DSN())
 	}
@@ -183,7 +183,7 @@ func (s *Store) drop(t testing.TB) {
 	if err := s.Conn.Close(); err != nil {
 		t.Errorf("closing the connection to %s: %v", s.Name, err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	if err := shared.admin.Exec(ctx, "DROP DATABASE "+s.Name); err != nil {
 		t.Errorf("dropping database %s: %v", s.Name, err)
