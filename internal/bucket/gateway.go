@@ -67,7 +67,7 @@ type Gateway struct {
 	AccessKey string
 	SecretKey string
 
-	*child.Kept
+	*child.Supervisor
 	dir        string // absolute
 	port       int
 	executable string // "" for the running program
@@ -94,7 +94,7 @@ func StartGateway(ctx context.Context, cfg GatewayConfig) (*Gateway, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the s3 gateway in %s: %w", dir, err), lock.Close())
 	}
-	g.Kept = child.Keep(ctx, child.Config{
+	g.Supervisor = child.Supervise(ctx, child.Config{
 		Name: "s3 gateway", Log: g.log.With("endpoint", g.Endpoint, "dir", dir), Again: g.launch,
 		StartTimeout: startTimeout, StopTimeout: stopTimeout, Release: g.release,
 	}, first)

@@ -29,7 +29,7 @@ const cancelTimeout = 2 * time.Second
 // Engine is a running embedded ClickHouse. When its process ends by itself it is started
 // again, with everything where it was. Its methods are safe for concurrent use.
 type Engine struct {
-	*child.Kept
+	*child.Supervisor
 	cfg      Config
 	loc      Location
 	ports    ports
@@ -66,7 +66,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	e.Kept = child.Keep(ctx, child.Config{
+	e.Supervisor = child.Supervise(ctx, child.Config{
 		Name: "engine", Log: cfg.Log.With("data", cfg.DataDir), Again: e.restart,
 		StartTimeout: cfg.StartTimeout, StopTimeout: cfg.StopGrace, BeforeStop: e.cancelQueries, Release: e.release, MaxDeaths: cfg.maxDeaths,
 	}, first)
@@ -174,7 +174,7 @@ func (e *Engine) release() error {
 // which costs no acknowledged row, and Stop then returns an error. Further calls wait
 // for the first and return what it did; so does a call after the engine was given up.
 func (e *Engine) Stop(ctx context.Context) error {
-	return errors.Join(e.Kept.Stop(ctx), e.Err())
+	return errors.Join(e.Supervisor.Stop(ctx), e.Err())
 }
 
 // cancelQueries asks the engine to give up the queries in progress. Left to itself it

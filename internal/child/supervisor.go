@@ -39,9 +39,9 @@ type Config struct {
 	MaxDeaths int
 }
 
-// Kept is a program that is started again each time it ends by itself. Its methods are safe for
+// Supervisor runs a program, and starts it again each time it ends by itself. Its methods are safe for
 // concurrent use.
-type Kept struct {
+type Supervisor struct {
 	cfg      Config
 	process  atomic.Pointer[Process] // that runs, or the last one
 	done     chan struct{}           // closed when no process is left and none will be started
@@ -52,29 +52,29 @@ type Kept struct {
 	stopErr  error // valid once Stop has returned
 }
 
-// Keep keeps a program running that was started as first, until Stop. The end of ctx does not matter.
-func Keep(ctx context.Context, cfg Config, first *Process) *Kept {
+// Supervise keeps a program running that was started as first, until Stop. The end of ctx does not matter.
+func Supervise(ctx context.Context, cfg Config, first *Process) *Supervisor {
 	cfg.MaxDeaths = cmp.Or(cfg.MaxDeaths, maxDeaths)
 	ctx, stopping := context.WithCancel(context.WithoutCancel(ctx))
-	k := &Kept{cfg: cfg, done: make(chan struct{}), stopping: stopping}
-	k.process.Store(first)
-	guard.Go(func() error { return k.run(ctx) }, k.release)
-	return k
+	s := &Supervisor{cfg: cfg, done: make(chan struct{}), stopping: stopping}
+	s.process.Store(first)
+	guard.Go(func() error { return s.run(ctx) }, s.release)
+	return s
 }
 
 // PID is the process id of the program. It changes when the program is started again.
-func (k *Kept) PID() int { return k.process.Load().PID() }
+func (s *Supervisor) PID() int { return s.process.Load().PID() }
 
 // Done is closed when the program has ended, by Stop or because it was given up, and what it
 // needed has been released.
-func (k *Kept) Done() <-chan struct{} { return k.done }
+func (s *Supervisor) Done() <-chan struct{} { return s.done }
 
 // Err is nil while the program runs or is being started again, and after Stop ended it; otherwise it
 // says how the program ended by itself the last time.
-func (k *Kept) Err() error {
+func (s *Supervisor) Err() error {
 	select {
-	case <-k.done:
-		return k.err
+	case <-s.done:
+		return s.err
 	default:
 		return nil
 	}
@@ -83,60 +83,60 @@ func (k *Kept) Err() error {
 // Stop ends the program and waits until it has. One that has not ended when ctx does, or after
 // Config.StopTimeout, is killed, which is an error. Further calls wait for the first and return what
 // it did.
-func (k *Kept) Stop(ctx context.Context) error {
-	k.stopOnce.Do(func() {
-		k.stopping()
-		ctx, cancel := context.WithTimeoutCause(ctx, k.cfg.StopTimeout, fmt.Errorf("still running after %s", k.cfg.StopTimeout))
+func (s *Supervisor) Stop(ctx context.Context) error {
+	s.stopOnce.Do(func() {
+		s.stopping()
+		ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.StopTimeout, fmt.Errorf("still running after %s", s.cfg.StopTimeout))
 		defer cancel()
-		k.stopErr = k.end(ctx)
-		<-k.done
+		s.stopErr = s.end(ctx)
+		<-s.done
 	})
-	return k.stopErr
+	return s.stopErr
 }
 
-func (k *Kept) end(ctx context.Context) error {
-	k.changing.Lock()
-	defer k.changing.Unlock()
-	p := k.process.Load()
+func (s *Supervisor) end(ctx context.Context) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	p := s.process.Load()
 	select {
 	case <-p.Done():
 		return nil // by itself, which Err tells
 	default:
 	}
-	if k.cfg.BeforeStop != nil {
-		k.cfg.BeforeStop(ctx)
+	if s.cfg.BeforeStop != nil {
+		s.cfg.BeforeStop(ctx)
 	}
 	return p.Stop(ctx)
 }
 
 // release frees what the program needed when it is gone for good, for the reason err if not by Stop.
-func (k *Kept) release(err error) {
+func (s *Supervisor) release(err error) {
 	if err != nil {
-		k.cfg.Log.Error(k.cfg.Name+" ended unexpectedly", "err", err)
+		s.cfg.Log.Error(s.cfg.Name+" ended unexpectedly", "err", err)
 	}
-	k.err = errors.Join(err, k.cfg.Release())
-	close(k.done)
+	s.err = errors.Join(err, s.cfg.Release())
+	close(s.done)
 }
 
 // run starts the program again each time it ends by itself. It returns nil after Stop, otherwise why it
 // gave up.
-func (k *Kept) run(ctx context.Context) error {
+func (s *Supervisor) run(ctx context.Context) error {
 	var deaths []time.Time
 	for ctx.Err() == nil {
-		death := k.awaitDeath(ctx)
+		death := s.awaitDeath(ctx)
 		for death != nil {
 			now := time.Now()
 			deaths = append(since(deaths, now.Add(-deathsWithin)), now)
-			if len(deaths) >= k.cfg.MaxDeaths {
+			if len(deaths) >= s.cfg.MaxDeaths {
 				return givenUp(death, len(deaths))
 			}
 			pause := firstPause << (len(deaths) - 1)
-			k.cfg.Log.Error(k.cfg.Name+" ended unexpectedly and is restarted", "err", death, "pause", pause)
+			s.cfg.Log.Error(s.cfg.Name+" ended unexpectedly and is restarted", "err", death, "pause", pause)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
 			}
-			death = k.again(ctx)
+			death = s.again(ctx)
 		}
 	}
 	return nil
@@ -159,11 +159,11 @@ func since(times []time.Time, from time.Time) []time.Time {
 }
 
 // awaitDeath waits until the process is gone and says how it ended, nil if Stop ended it.
-func (k *Kept) awaitDeath(ctx context.Context) error {
-	p := k.process.Load()
+func (s *Supervisor) awaitDeath(ctx context.Context) error {
+	p := s.process.Load()
 	<-p.Done()
-	k.changing.Lock()
-	defer k.changing.Unlock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -171,22 +171,22 @@ func (k *Kept) awaitDeath(ctx context.Context) error {
 }
 
 // again starts the program once more. It returns nil when it answers, and after Stop.
-func (k *Kept) again(ctx context.Context) error {
-	k.changing.Lock()
-	defer k.changing.Unlock()
+func (s *Supervisor) again(ctx context.Context) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	if ctx.Err() != nil {
 		return nil
 	}
 	began := time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, k.cfg.StartTimeout, fmt.Errorf("no answer within %s", k.cfg.StartTimeout))
+	limited, cancel := context.WithTimeoutCause(ctx, s.cfg.StartTimeout, fmt.Errorf("no answer within %s", s.cfg.StartTimeout))
 	defer cancel()
-	p, err := k.cfg.Again(limited)
+	p, err := s.cfg.Again(limited)
 	if err == nil {
-		k.process.Store(p)
-		k.cfg.Log.Info(k.cfg.Name+" restarted", "pid", p.PID(), "elapsed", time.Since(began))
+		s.process.Store(p)
+		s.cfg.Log.Info(s.cfg.Name+" restarted", "pid", p.PID(), "elapsed", time.Since(began))
 	}
 	if ctx.Err() != nil || err == nil {
 		return nil
 	}
-	return fmt.Errorf("restarting the %s: %w", k.cfg.Name, err)
+	return fmt.Errorf("restarting the %s: %w", s.cfg.Name, err)
 }
