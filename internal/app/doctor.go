@@ -9,11 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/jobs"
+	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -78,8 +80,28 @@ func (a *App) checkClickHouse(ctx context.Context) Finding {
 		f.Detail, f.Fix = err.Error(), "check --clickhouse-dsn and that the server runs"
 		return f
 	}
-	f.OK, f.Detail = true, fmt.Sprintf("%s at %s", v, engine.MaskDSN(dsn))
+	version, err := indexer.Version(ctx, conn)
+	if err != nil {
+		f.Detail, f.Fix = fmt.Sprintf("reading the version of the tables: %v", err), "grant SELECT on the tables of the database and on system.tables"
+		return f
+	}
+	f.OK, f.Detail = true, fmt.Sprintf("%s at %s, %s", v, engine.MaskDSN(dsn), tablesOf(version))
+	if known := int64(schemas.StoreVersion()); version > known {
+		f.OK, f.Fix = false, fmt.Sprintf("this ledgerlake knows tables up to version %d: install the later one", known)
+	}
 	return f
+}
+
+// tablesOf says in words which version a store has.
+func tablesOf(version int64) string {
+	switch known := int64(schemas.StoreVersion()); {
+	case version == 0:
+		return "no tables yet"
+	case version < known:
+		return fmt.Sprintf("tables of version %d, which the next start brings to %d", version, known)
+	default:
+		return fmt.Sprintf("tables of version %d", version)
+	}
 }
 
 func (a *App) checkBucket(ctx context.Context) Finding {
