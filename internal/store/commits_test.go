@@ -17,6 +17,9 @@ func TestNextCommit(t *testing.T) {
 	if closed(one) || closed(two) || closed(other) {
 		t.Fatal("a commit is told before there is one")
 	}
+	if !db.CommitsHere("scan") || db.CommitsHere("node:a") {
+		t.Error("commits are of the wrong stream")
+	}
 	db.Committed("scan")
 	if !closed(one) || !closed(two) || closed(other) || closed(db.NextCommit("scan")) {
 		t.Error("a commit is not told to those, and only to those, who wait for it")

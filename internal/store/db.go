@@ -328,6 +328,7 @@ func SelectOne[T any](ctx context.Context, db *DB, query string, params Params, 
 type commits struct {
 	mu   sync.Mutex
 	next map[string]chan struct{} // by stream, for those for whose next commit somebody waits
+	here map[string]bool          // the streams that this process has committed to
 }
 
 // NextCommit returns a channel that is closed at the next commit of a stream by this process. It
@@ -350,8 +351,20 @@ func (db *DB) NextCommit(stream string) <-chan struct{} {
 func (db *DB) Committed(stream string) {
 	db.commits.mu.Lock()
 	defer db.commits.mu.Unlock()
+	if db.commits.here == nil {
+		db.commits.here = make(map[string]bool)
+	}
+	db.commits.here[stream] = true
 	if next, ok := db.commits.next[stream]; ok {
 		close(next)
 		delete(db.commits.next, stream)
 	}
+}
+
+// CommitsHere reports whether this process has committed to a stream, so that it is likely to make
+// the next commit, too.
+func (db *DB) CommitsHere(stream string) bool {
+	db.commits.mu.Lock()
+	defer db.commits.mu.Unlock()
+	return db.commits.here[stream]
 }

@@ -33,10 +33,10 @@ type Reader struct {
 	last    atomic.Pointer[mark]
 }
 
-// mark is the offset of a watermark, and when it had been read.
+// mark is the offset of a watermark, and when reading it began and had ended.
 type mark struct {
-	offset int64
-	readAt time.Time
+	offset       int64
+	began, ended time.Time
 }
 
 // Fresh is for how long those who serve wallets remember the watermark: what others did
@@ -110,35 +110,52 @@ func (r *Reader) endWithin(ctx context.Context, age time.Duration) (int64, error
 	return r.readEnd(ctx)
 }
 
+// endSince returns a watermark whose reading began at an instant or later. Callers share it.
+func (r *Reader) endSince(ctx context.Context, at time.Time) (int64, error) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if last := r.last.Load(); last != nil && !last.began.Before(at) {
+		return last.offset, nil
+	}
+	return r.readEnd(ctx)
+}
+
 func (r *Reader) known(age time.Duration) (end int64, ok bool) {
 	last := r.last.Load()
 	if last == nil {
 		return 0, false
 	}
-	return last.offset, time.Since(last.readAt) < age
+	return last.offset, time.Since(last.ended) < age
 }
 
 // readEnd reads no more columns than it must.
 func (r *Reader) readEnd(ctx context.Context) (end int64, err error) {
+	began := time.Now()
 	end, _, err = store.SelectOne(ctx, r.db, endQuery, store.Params{
 		"stream": store.Text(journal.WalletStream(r.stream)), "imported": store.Time(schemas.MinMicros),
 	}, store.NewOffsets())
 	if err != nil {
 		return 0, fmt.Errorf("reading the position of the wallets of %s: %w", r.stream, err)
 	}
-	r.last.Store(&mark{end, time.Now()})
+	r.last.Store(&mark{end, began, time.Now()})
 	return end, nil
 }
 
-// waitPause is how often the watermark is read while anybody waits for an offset.
-const waitPause = 20 * time.Millisecond
+// waitPause is how often the watermark is read while a caller waits for an offset, ownPause how often
+// if this process derives the wallets, as each commit ends the pause.
+const (
+	waitPause = 20 * time.Millisecond
+	ownPause  = 250 * time.Millisecond
+)
 
 // WaitFor returns nil once everything up to an offset is shown by r, which is soon after the
 // node's stream has it. When ctx ends first it returns an error that wraps ctx's.
 func (r *Reader) WaitFor(ctx context.Context, offset int64) error {
+	stream := journal.WalletStream(r.stream)
 	end, _ := r.known(0)
 	for end < offset {
-		found, err := r.endWithin(ctx, waitPause/2)
+		committed, began := r.db.NextCommit(stream), time.Now()
+		found, err := r.endSince(ctx, began)
 		// A connection may run out of time a moment before ctx does.
 		if err != nil && ctx.Err() == nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
@@ -149,10 +166,15 @@ func (r *Reader) WaitFor(ctx context.Context, offset int64) error {
 		if end >= offset {
 			return nil
 		}
+		pause := waitPause
+		if r.db.CommitsHere(stream) {
+			pause = ownPause
+		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting until wallets show offset %d, now at %d: %w", offset, end, ctx.Err())
-		case <-time.After(waitPause):
+		case <-committed:
+		case <-time.After(pause):
 		}
 	}
 	return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -43,6 +44,8 @@ type World struct {
 	Operator wallet.Actor
 	// NodeURL is where the node serves its ledger interface.
 	NodeURL string
+
+	db *store.DB
 }
 
 // New starts a network, with some adjustments, and ingests it.
@@ -97,6 +100,7 @@ func (w *World) ingest(scanURL string) {
 	if err != nil {
 		w.Fatal(err)
 	}
+	w.db = db
 	public, err := scan.New(scan.Config{BaseURL: scanURL, Settings: stream.Settings{Sink: indexer.NewSinks(db, quiet), Log: quiet}, Poll: publicPoll})
 	if err != nil {
 		w.Fatal(err)
@@ -168,10 +172,21 @@ func (w *World) newWallet(operator string, ledger wallet.Ledger) *wallet.Wallet 
 // must be a public one.
 func (w *World) AwaitPublic() {
 	w.Helper()
-	w.Await("public history", func() bool {
-		mark, err := w.History.ContractsWatermark(w.Context())
-		return err == nil && mark != schemas.Start && mark.RecordTime.Time().Equal(w.Ledger.Now())
-	})
+	ctx, cancel := context.WithTimeout(w.Context(), maxWait)
+	defer cancel()
+	for {
+		committed := w.db.NextCommit(journal.ContractsStream(schemas.ScanStream))
+		mark, err := w.History.ContractsWatermark(ctx)
+		if err == nil && mark != schemas.Start && mark.RecordTime.Time().Equal(w.Ledger.Now()) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			w.Fatalf("waited for public history in vain, last %v, %v", mark, err)
+		case <-committed:
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // Advance moves the network's time, by the node's operation for it, and waits until what was due
