@@ -77,6 +77,29 @@ func (c client) ask(method, path, body string, v any) {
 	}
 }
 
+// list sends a request that must succeed and returns the list in the answer.
+func (c client) list(method, path, body, key string) []json.RawMessage {
+	c.t.Helper()
+	status, answer := c.do(method, path, body)
+	if status != http.StatusOK {
+		c.t.Fatalf("%s %s %s: status %d, %s", method, path, body, status, answer)
+	}
+	if list, ok := elementsOf(answer, key); ok {
+		return list
+	}
+	var page map[string]json.RawMessage
+	if err := json.Unmarshal(answer, &page); err != nil {
+		c.t.Fatalf("%s %s %s: %v in %.200s", method, path, body, err, answer)
+	}
+	var list []json.RawMessage
+	if raw, ok := page[key]; ok {
+		if err := json.Unmarshal(raw, &list); err != nil {
+			c.t.Fatalf("%s %s %s: %v in %.200s", method, path, body, err, answer)
+		}
+	}
+	return list
+}
+
 // item is an update as far as tests look into it.
 type item struct {
 	raw json.RawMessage
@@ -121,12 +144,9 @@ type event struct {
 
 func (c client) items(method, path, body string) []item {
 	c.t.Helper()
-	var page struct {
-		Transactions []json.RawMessage `json:"transactions"`
-	}
-	c.ask(method, path, body, &page)
-	items := make([]item, len(page.Transactions))
-	for i, raw := range page.Transactions {
+	list := c.list(method, path, body, "transactions")
+	items := make([]item, len(list))
+	for i, raw := range list {
 		items[i] = decodeItem(c.t, raw)
 	}
 	return items
@@ -135,8 +155,11 @@ func (c client) items(method, path, body string) []item {
 func decodeItem(t *testing.T, raw json.RawMessage) item {
 	t.Helper()
 	it := item{raw: raw}
-	if err := json.Unmarshal(raw, &it); err != nil {
-		t.Fatalf("item %.200s: %v", raw, err)
+	if !it.decode(raw) {
+		it = item{raw: raw}
+		if err := json.Unmarshal(raw, &it); err != nil {
+			t.Fatalf("item %.200s: %v", raw, err)
+		}
 	}
 	if it.Event != nil {
 		it.MigrationID = decodeEvent(t, it.Event).MigrationID
@@ -147,8 +170,11 @@ func decodeItem(t *testing.T, raw json.RawMessage) item {
 func decodeEvent(t *testing.T, raw json.RawMessage) event {
 	t.Helper()
 	e := event{raw: raw}
-	if err := json.Unmarshal(raw, &e); err != nil {
-		t.Fatalf("event %.200s: %v", raw, err)
+	if !e.decode(raw) {
+		e = event{raw: raw}
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatalf("event %.200s: %v", raw, err)
+		}
 	}
 	return e
 }
@@ -207,15 +233,21 @@ func (c client) allEvents(encoding string, pageSize int) []eventItem {
 	var all []eventItem
 	after := ""
 	for {
-		var page struct {
-			Events []eventItem `json:"events"`
+		page := c.list("POST", "/v0/events", fmt.Sprintf(`{"page_size":%d,"contract_value_encoding":%q%s}`, pageSize, encoding, after), "events")
+		for _, raw := range page {
+			var e eventItem
+			if !e.decode(raw) {
+				e = eventItem{}
+				if err := json.Unmarshal(raw, &e); err != nil {
+					c.t.Fatalf("item %.200s: %v", raw, err)
+				}
+			}
+			all = append(all, e)
 		}
-		c.ask("POST", "/v0/events", fmt.Sprintf(`{"page_size":%d,"contract_value_encoding":%q%s}`, pageSize, encoding, after), &page)
-		all = append(all, page.Events...)
-		if len(page.Events) < pageSize {
+		if len(page) < pageSize {
 			return all
 		}
-		last := page.Events[len(page.Events)-1].position(c.t)
+		last := all[len(all)-1].position(c.t)
 		after = fmt.Sprintf(`,"after":{"after_migration_id":%d,"after_record_time":%q}`, last.MigrationID, last.RecordTime)
 	}
 }

@@ -63,6 +63,7 @@ func files(t testing.TB, l *ledger.Ledger) (all [history.FileCount][]byte) {
 			continue
 		}
 		var out bytes.Buffer
+		out.Grow(int(l.Store.Ends[i]) + bytes.MinRead)
 		a := history.Answer{}
 		a.Extent(history.Extent{File: f, Start: 0, Size: l.Store.Ends[i]})
 		if err := a.SendTo(&out); err != nil {
