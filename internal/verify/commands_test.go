@@ -10,7 +10,7 @@ import (
 // TestCommandsHaveNoFindings verifies a history with commands, as the network has it and as
 // the node has it.
 func TestCommandsHaveNoFindings(t *testing.T) {
-	n := startNode(t, 800, "", false)
+	n := startNode(t, 300, "", false)
 	devnettest.New(t, n.ledger).Live()
 	public := newFixture(t)
 	public.write(t, served(t, n.ledger), 150)

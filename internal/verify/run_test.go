@@ -18,7 +18,7 @@ import (
 )
 
 func TestHonestStoreHasNoFindings(t *testing.T) {
-	ledger, items := network(t, devnet.Config{Updates: 3000, Seed: 5, Days: 4})
+	ledger, items := network(t, devnet.Config{Updates: schematest.Rounds(1200, 3000), Seed: 5, Days: 4})
 	f := newFixture(t)
 	f.write(t, items, 150)
 	var done, total int64
@@ -200,21 +200,25 @@ func (f *fixture) spoilColumns(t *testing.T, honest *fixture, table string, colu
 
 // Whichever column of history is changed, verification finds it, with and without texts.
 func TestEveryColumnIsHashed(t *testing.T) {
-	_, items := network(t, devnet.Config{Updates: 500, Seed: 6, Days: 2})
+	_, items := network(t, devnet.Config{Updates: 250, Seed: 6, Days: 2})
 	honest, spoilt := newFixture(t), newFixture(t)
 	const size = 4
 	honest.write(t, items, size)
 	for _, table := range tables {
 		spoilt.copyRows(t, honest, table)
 	}
-	// Updates that are far enough from each other to stand in other batches.
+	// Updates that are far enough from each other to be in other batches.
 	var imported, updated []string
+	last := -size
 	for i, it := range items {
-		switch u := it.Update; {
-		case i%(2*size) != 0 || u == nil || u.Kind != schemas.Transaction || it.Verdict == nil && !u.IsImport():
-		case u.IsImport():
+		u := it.Update
+		if i-last < size || u == nil || u.Kind != schemas.Transaction || it.Verdict == nil && !u.IsImport() {
+			continue
+		}
+		last = i
+		if u.IsImport() {
 			imported = append(imported, u.UpdateID)
-		default:
+		} else {
 			updated = append(updated, u.UpdateID)
 		}
 	}
@@ -243,7 +247,7 @@ func TestEveryColumnIsHashed(t *testing.T) {
 		}
 		spoilt.copyRows(t, honest, table)
 	}
-	if r := spoilt.verify(t, verify.Config{SkipDigests: true}); !sound(r) {
+	if r := spoilt.verify(t, verify.Config{Checks: withoutIndexes, SkipDigests: true}); !sound(r) {
 		t.Errorf("after all repairs:\n%s", findings(r))
 	}
 }
@@ -332,11 +336,11 @@ func TestDaysAreComparedWithAPeer(t *testing.T) {
 
 func TestFindingsAreBounded(t *testing.T) {
 	f := newFixture(t)
-	f.write(t, schematest.New(schematest.Config{Seed: 3, Items: 300, Migrations: 1}).Items, 10)
+	f.write(t, schematest.New(schematest.Config{Seed: 3, Items: 120, Migrations: 1}).Items, 10)
 	f.exec(t, "ALTER TABLE batches UPDATE hash = concat('rows1:', repeat('0', 32)) WHERE stream = 'scan'")
 	c := f.verify(t, verify.Config{Checks: []string{verify.Hashes}, Findings: 3}).Checks[0]
-	if c.Total < 30 || len(c.Findings) != 3 {
-		t.Errorf("%d findings, of which %d are kept; want 30 and more, and 3", c.Total, len(c.Findings))
+	if c.Total < 12 || len(c.Findings) != 3 {
+		t.Errorf("%d findings, of which %d are kept; want 12 and more, and 3", c.Total, len(c.Findings))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,15 @@ func (f *fixture) verify(t *testing.T, cfg verify.Config) *verify.Report {
 		t.Fatal(err)
 	}
 	return report
+}
+
+// withoutIndexes are the checks of a store but Indexes, which sends a hundred queries, one for each
+// of its samples: for tests that verify a store repeatedly, or whose subject is another check.
+var withoutIndexes = []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins}
+
+// checkOf is a check of a report by name.
+func checkOf(r *verify.Report, name string) *verify.Check {
+	return r.Checks[slices.IndexFunc(r.Checks, func(c *verify.Check) bool { return c.Name == name })]
 }
 
 // countedAudit counts how often lifetimes are compared one by one.
