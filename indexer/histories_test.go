@@ -31,7 +31,7 @@ func written(t *testing.T, h *schematest.History) *fixture {
 // TestReaderMatchesTheItems reads one stored history in all ways and compares what comes with the
 // items that were written.
 func TestReaderMatchesTheItems(t *testing.T) {
-	h := schematest.New(schematest.Config{Seed: 12, Items: 400})
+	h := schematest.New(schematest.Config{Seed: 12, Items: schematest.Rounds(240, 400)})
 	hashed := lastTransaction(h)
 	hashed.ExternalTransactionHash = "1220beef"
 	f := written(t, h)
@@ -186,7 +186,7 @@ func (f *fixture) checkPartyUpdates(t *testing.T, h *schematest.History) {
 }
 
 func (f *fixture) checkActiveKeys(t *testing.T, h *schematest.History) {
-	for _, it := range []schemas.Item{h.Items[150], h.Items[len(h.Items)-1]} {
+	for _, it := range []schemas.Item{h.Items[100], h.Items[len(h.Items)-1]} {
 		for _, parties := range [][]string{nil, {schematest.Party("party", 1)}} {
 			p := it.Position()
 			q := history.ActiveQuery{MigrationID: p.MigrationID, At: p.RecordTime, Parties: parties, Limit: 100_000}
@@ -238,7 +238,7 @@ func (f *fixture) checkPages(t *testing.T, h *schematest.History) {
 	last := h.Items[len(h.Items)-1].Position()
 	for _, rg := range []history.Range{
 		{After: schemas.Start, Through: last},
-		{After: h.Items[70].Position(), Through: h.Items[230].Position()},
+		{After: h.Items[70].Position(), Through: h.Items[190].Position()},
 		{After: last, Through: schemas.EndOf(last.MigrationID, schemas.MaxMicros)},
 	} {
 		for _, limit := range []int{1, 7, 1000} {

@@ -23,7 +23,7 @@ func TestLifetimesOfStreamsAreDerivedSideBySide(t *testing.T) {
 		w := NewWriter(f.db, stream, f.log)
 		l := NewLifetimes(f.db, stream, time.Millisecond, f.log)
 		group.Go(func() error {
-			for _, b := range batches(h.Items, 18) {
+			for _, b := range batches(h.Items, 30) {
 				b.Stream = stream
 				if err := w.Write(ctx, b); err != nil {
 					return fmt.Errorf("stream %s: %w", stream, err)

@@ -16,6 +16,7 @@ import (
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
@@ -62,7 +63,7 @@ func TestWalletsShowWhatANodeTells(t *testing.T) {
 		{"a super-validator, which sees all coins", "Super-Validator-1", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			stream, items := indexertest.NodeItems(t, devnet.Config{Updates: 600, Seed: 11, Days: 3, Node: &devnet.NodeConfig{Participant: c.participant}}, c.pruned)
+			stream, items := indexertest.NodeItems(t, devnet.Config{Updates: schematest.Rounds(400, 600), Seed: 11, Days: 3, Node: &devnet.NodeConfig{Participant: c.participant}}, c.pruned)
 			f := newFixture(t)
 			wallets, reader, model := New(f.db, stream, time.Millisecond, f.log), wallethistory.NewReader(f.db, stream), newWalletModel()
 			writer := indexer.NewWriter(f.db, stream, f.log)

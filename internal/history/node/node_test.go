@@ -16,6 +16,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // text is all of an update, by which two are compared.
@@ -318,7 +319,7 @@ func (s *stored) compareSelections(t *testing.T) {
 			for _, descending := range []bool{false, true} {
 				rg := node.Range{Through: s.end + 1000, Limit: limit, Descending: descending}
 				if limit == 7 { // in a part of it
-					rg.After, rg.Through = s.updates[300].Local.Offset, s.updates[350].Local.Offset
+					rg.After, rg.Through = s.updates[300].Local.Offset, s.updates[325].Local.Offset
 				}
 				want := s.want(sel, rg)
 				same(t, fmt.Sprintf("%s, %+v", name, rg), s.pages(t, sel, rg), want)
@@ -411,7 +412,7 @@ func TestLedgerPagesInMemory(t *testing.T) {
 	}
 	sel := node.Selection{Transactions: of(node.SelectionEntry{Parties: []string{party(1)}}), Topology: true}
 	for round := range 4 {
-		for i := range 12 {
+		for i := range schematest.Rounds(7, 12) {
 			after, through := s.updates[i*3].Local.Offset, s.updates[s.IntN(len(s.updates))].Local.Offset+int64(s.IntN(3))
 			check(sel, node.Range{After: after, Through: through, Limit: 10})
 			check(sel, node.Range{After: after, Through: s.end + 100, Limit: 1000})
