@@ -76,7 +76,7 @@ func (f *Follower) Run(ctx context.Context, step func(context.Context) error) er
 			failures = 0
 		case errors.Is(err, ErrCaughtUp):
 			failures = 0
-			waitFor(ctx, committed, max(idlePoll, f.pace))
+			committed.Await(ctx, max(idlePoll, f.pace), max(idlePoll, f.pace))
 			wait = f.pace - time.Since(began)
 		case schemas.NeedsPerson(err):
 			return err
@@ -121,18 +121,13 @@ func (f *Follower) CatchUp(ctx context.Context, step func(context.Context) error
 }
 
 func sleep(ctx context.Context, d time.Duration) {
-	if d > 0 {
-		waitFor(ctx, nil, d)
+	if d <= 0 {
+		return
 	}
-}
-
-// waitFor returns when something happens, after d, or when ctx ends.
-func waitFor(ctx context.Context, happens <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-happens:
 	case <-timer.C:
 	}
 }

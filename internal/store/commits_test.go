@@ -1,11 +1,14 @@
 package store
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestNextCommit(t *testing.T) {
-	closed := func(c <-chan struct{}) bool {
+	made := func(n NextCommit) bool {
 		select {
-		case <-c:
+		case <-n.made:
 			return true
 		default:
 			return false
@@ -14,14 +17,15 @@ func TestNextCommit(t *testing.T) {
 	db := new(DB)
 	db.Committed("scan") // nobody waits
 	one, two, other := db.NextCommit("scan"), db.NextCommit("scan"), db.NextCommit("node:a")
-	if closed(one) || closed(two) || closed(other) {
+	if made(one) || made(two) || made(other) {
 		t.Fatal("a commit is told before there is one")
 	}
-	if !db.CommitsHere("scan") || db.CommitsHere("node:a") {
-		t.Error("commits are of the wrong stream")
-	}
 	db.Committed("scan")
-	if !closed(one) || !closed(two) || closed(other) || closed(db.NextCommit("scan")) {
+	if !made(one) || !made(two) || made(other) || made(db.NextCommit("scan")) {
 		t.Error("a commit is not told to those, and only to those, who wait for it")
 	}
+	const long = time.Hour // a test that waits for it is stopped
+	one.Await(t.Context(), long, long)
+	db.NextCommit("scan").Await(t.Context(), time.Millisecond, long)
+	other.Await(t.Context(), long, time.Millisecond)
 }

@@ -331,40 +331,55 @@ type commits struct {
 	here map[string]bool          // the streams that this process has committed to
 }
 
-// NextCommit returns a channel that is closed at the next commit of a stream by this process. It
-// saves asking the store over and over, but says nothing of what other processes commit.
-func (db *DB) NextCommit(stream string) <-chan struct{} {
-	db.commits.mu.Lock()
-	defer db.commits.mu.Unlock()
-	next, ok := db.commits.next[stream]
+// NextCommit is the next commit of a stream. To wait for it saves asking the store over and over.
+type NextCommit struct {
+	made <-chan struct{}
+	here bool
+}
+
+// NextCommit returns the next commit of a stream after the call.
+func (db *DB) NextCommit(stream string) NextCommit {
+	c := &db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next, ok := c.next[stream]
 	if !ok {
-		if db.commits.next == nil {
-			db.commits.next = make(map[string]chan struct{})
+		if c.next == nil {
+			c.next = make(map[string]chan struct{})
 		}
 		next = make(chan struct{})
-		db.commits.next[stream] = next
+		c.next[stream] = next
 	}
-	return next
+	return NextCommit{next, c.here[stream]}
+}
+
+// Await returns at the commit, when ctx ends, or after a while: own if this process has committed to
+// the stream before, as it is likely to make the next commit, too, and else foreign, as what another
+// process commits is not known here.
+func (n NextCommit) Await(ctx context.Context, own, foreign time.Duration) {
+	if !n.here {
+		own = foreign
+	}
+	timer := time.NewTimer(own)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-n.made:
+	case <-timer.C:
+	}
 }
 
 // Committed tells those who wait for a commit of a stream that there is one.
 func (db *DB) Committed(stream string) {
-	db.commits.mu.Lock()
-	defer db.commits.mu.Unlock()
-	if db.commits.here == nil {
-		db.commits.here = make(map[string]bool)
+	c := &db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.here == nil {
+		c.here = make(map[string]bool)
 	}
-	db.commits.here[stream] = true
-	if next, ok := db.commits.next[stream]; ok {
+	c.here[stream] = true
+	if next, ok := c.next[stream]; ok {
 		close(next)
-		delete(db.commits.next, stream)
+		delete(c.next, stream)
 	}
-}
-
-// CommitsHere reports whether this process has committed to a stream, so that it is likely to make
-// the next commit, too.
-func (db *DB) CommitsHere(stream string) bool {
-	db.commits.mu.Lock()
-	defer db.commits.mu.Unlock()
-	return db.commits.here[stream]
 }

@@ -8,15 +8,18 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // ends follows the end of the stream: it is read when somebody asks and what is known is too
 // old, and again and again while anybody waits for it to move, once for all of them.
 type ends struct {
 	read func(ctx context.Context) (int64, error)
+	// next is the next commit that moves the end.
+	next func() store.NextCommit
 	log  *slog.Logger
-	// fresh is how long an end that was read is good enough, and how often it is read for
-	// those who wait.
+	// fresh is how long an end that was read is good enough, and how often at most it is read
+	// for those who wait.
 	fresh time.Duration
 	now   func() time.Time
 
@@ -31,8 +34,8 @@ type ends struct {
 	following bool
 }
 
-func newEnds(read func(context.Context) (int64, error), fresh time.Duration, now func() time.Time, log *slog.Logger) *ends {
-	return &ends{read: read, log: log, fresh: fresh, now: now, moved: make(chan struct{})}
+func newEnds(read func(context.Context) (int64, error), next func() store.NextCommit, fresh time.Duration, now func() time.Time, log *slog.Logger) *ends {
+	return &ends{read: read, next: next, log: log, fresh: fresh, now: now, moved: make(chan struct{})}
 }
 
 // endReading is a reading of the end that callers wait for together.
@@ -140,8 +143,12 @@ func (e *ends) leave() {
 	e.waiting--
 }
 
-// readTimeout bounds one reading of the end.
-const readTimeout = 10 * time.Second
+const (
+	// readTimeout bounds one reading of the end.
+	readTimeout = 10 * time.Second
+	// ownPause is how often the end is read for those who wait if this process writes the stream.
+	ownPause = 250 * time.Millisecond
+)
 
 // stopped notes that nobody reads the end any more, by a panic too.
 func (e *ends) stopped(err error) {
@@ -157,7 +164,7 @@ func (e *ends) stopped(err error) {
 func (e *ends) follow() error {
 	failing := false
 	for {
-		time.Sleep(e.fresh)
+		next, began := e.next(), time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 		err := guard.Call(func() error {
 			_, err := e.refresh(ctx)
@@ -175,5 +182,7 @@ func (e *ends) follow() error {
 		if !again {
 			return nil
 		}
+		next.Await(context.Background(), max(ownPause, e.fresh), e.fresh)
+		time.Sleep(time.Until(began.Add(e.fresh)))
 	}
 }

@@ -17,7 +17,7 @@ func TestSlowReadingsOfTheEndAreShared(t *testing.T) {
 	e := newEnds(func(context.Context) (int64, error) {
 		time.Sleep(20 * time.Millisecond)
 		return readings.Add(1), nil
-	}, time.Millisecond, time.Now, slog.New(slog.DiscardHandler))
+	}, noCommit, time.Millisecond, time.Now, slog.New(slog.DiscardHandler))
 	var all sync.WaitGroup
 	for range callers {
 		all.Go(func() {
@@ -42,7 +42,7 @@ func TestAnEndIsNotOlderThanTheQuestion(t *testing.T) {
 		begun <- struct{}{}
 		<-finish
 		return n, nil
-	}, time.Millisecond, time.Now, slog.New(slog.DiscardHandler))
+	}, noCommit, time.Millisecond, time.Now, slog.New(slog.DiscardHandler))
 	ends := make(chan int64, 2)
 	ask := func() {
 		end, err := e.current(t.Context())
@@ -69,7 +69,7 @@ func TestAWaitForTheEndCanBeGivenUp(t *testing.T) {
 	e := newEnds(func(context.Context) (int64, error) {
 		<-finish
 		return 1, nil
-	}, time.Millisecond, time.Now, slog.New(slog.DiscardHandler))
+	}, noCommit, time.Millisecond, time.Now, slog.New(slog.DiscardHandler))
 	for range 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		if _, err := e.current(ctx); err != context.DeadlineExceeded {

@@ -34,8 +34,8 @@ func (a *API) node(ctx context.Context) (*node, error) {
 	}
 	n := &node{
 		Node:    found,
-		ends:    newEnds(found.Source.LedgerEnd, a.cfg.EndInterval, a.cfg.Now, a.cfg.Log),
-		actives: newEnds(found.Source.LedgerActiveEnd, a.cfg.EndInterval, a.cfg.Now, a.cfg.Log),
+		ends:    newEnds(found.Source.LedgerEnd, found.Source.NextEnd, a.cfg.EndInterval, a.cfg.Now, a.cfg.Log),
+		actives: newEnds(found.Source.LedgerActiveEnd, found.Source.NextActiveEnd, a.cfg.EndInterval, a.cfg.Now, a.cfg.Log),
 		times:   checkpoints{read: found.Source.SynchronizerTimes},
 		known:   knownNames{source: found.Source, catalog: a.cfg.Catalog},
 	}

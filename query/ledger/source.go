@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -14,6 +15,9 @@ type Source interface {
 	// LedgerActiveEnd is the same for active sets, and never above it.
 	LedgerEnd(ctx context.Context) (int64, error)
 	LedgerActiveEnd(ctx context.Context) (int64, error)
+	// NextEnd and NextActiveEnd are the next commits that move them.
+	NextEnd() store.NextCommit
+	NextActiveEnd() store.NextCommit
 	// LedgerBegin is the offset after which the stream begins, 0 if it is whole.
 	LedgerBegin(ctx context.Context) (int64, error)
 	Updates

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -46,6 +47,12 @@ func (m *memory) LedgerEnd(context.Context) (int64, error) {
 	m.ends++
 	return m.end, err
 }
+
+// Commits are not known: another process writes, as it were.
+func (m *memory) NextEnd() store.NextCommit       { return noCommit() }
+func (m *memory) NextActiveEnd() store.NextCommit { return noCommit() }
+
+func noCommit() store.NextCommit { return store.NextCommit{} }
 
 func (m *memory) LedgerActiveEnd(context.Context) (int64, error) {
 	defer m.mu.Unlock()

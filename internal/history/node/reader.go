@@ -71,6 +71,14 @@ func (r *Reader) EachUpdatePage(ctx context.Context, after, through int64, limit
 	}
 }
 
+// NextEnd returns the next commit that moves LedgerEnd.
+func (r *Reader) NextEnd() store.NextCommit { return r.db.NextCommit(r.stream) }
+
+// NextActiveEnd returns the next commit that moves LedgerActiveEnd.
+func (r *Reader) NextActiveEnd() store.NextCommit {
+	return r.db.NextCommit(journal.ContractsStream(r.stream))
+}
+
 // SynchronizerTimes returns the latest record time of each synchronizer at or below an
 // offset, by id.
 func (r *Reader) SynchronizerTimes(ctx context.Context, offset int64) (times []SynchronizerTime, err error) {

@@ -166,15 +166,9 @@ func (r *Reader) WaitFor(ctx context.Context, offset int64) error {
 		if end >= offset {
 			return nil
 		}
-		pause := waitPause
-		if r.db.CommitsHere(stream) {
-			pause = ownPause
-		}
-		select {
-		case <-ctx.Done():
+		committed.Await(ctx, ownPause, waitPause)
+		if ctx.Err() != nil {
 			return fmt.Errorf("waiting until wallets show offset %d, now at %d: %w", offset, end, ctx.Err())
-		case <-committed:
-		case <-time.After(pause):
 		}
 	}
 	return nil

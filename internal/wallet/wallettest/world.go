@@ -180,12 +180,10 @@ func (w *World) AwaitPublic() {
 		if err == nil && mark != schemas.Start && mark.RecordTime.Time().Equal(w.Ledger.Now()) {
 			return
 		}
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			w.Fatalf("waited for public history in vain, last %v, %v", mark, err)
-		case <-committed:
-		case <-time.After(time.Second):
 		}
+		committed.Await(ctx, time.Second, time.Second)
 	}
 }
 
