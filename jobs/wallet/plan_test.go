@@ -1,6 +1,7 @@
 package wallet
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -264,9 +265,26 @@ func TestUnknownNames(t *testing.T) {
 	if err := c.check(); err == nil || !strings.Contains(err.Error(), "no-such") {
 		t.Errorf("the error is %v", err)
 	}
-	names := Names()
-	if len(names) != 15 || slices.Contains(names, "") {
-		t.Errorf("the automations are %q", names)
+}
+
+// Every automation has a row in docs/operations.md, and there are no other rows.
+func TestAutomationsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut(string(page), "\n## Automations of wallets\n")
+	if !ok {
+		t.Fatal("docs/operations.md has no section on automations")
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	for _, name := range Names() {
+		if row := "\n| `" + name + "` | "; !strings.Contains(text, row) {
+			t.Errorf("docs/operations.md lacks the row %s", strings.TrimSpace(row))
+		}
+	}
+	if rows := strings.Count(text, "\n| `"); rows != len(Names()) {
+		t.Errorf("docs/operations.md has %d automations, and there are %d", rows, len(Names()))
 	}
 }
 
