@@ -18,16 +18,26 @@ import (
 )
 
 // shared is a ledger that many tests read and none advances.
-var shared struct {
+type shared struct {
+	config sim.Config
 	once   sync.Once
 	ledger *ledger.Ledger
 	err    error
 }
 
+var (
+	sharedNode = &shared{config: sim.Config{Updates: 1200, Seed: 11, SkipCompact: true, Node: &sim.NodeConfig{}}}
+	// sharedState is long enough for everything to be on it.
+	sharedState = &shared{config: sim.Config{Updates: 6000, Seed: 31, Days: 2}}
+)
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if shared.ledger != nil {
-		if err := shared.ledger.Close(); err != nil {
+	for _, s := range []*shared{sharedNode, sharedState} {
+		if s.ledger == nil {
+			continue
+		}
+		if err := s.ledger.Close(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -35,15 +45,19 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+func (s *shared) get(t *testing.T) *ledger.Ledger {
+	t.Helper()
+	s.once.Do(func() { s.ledger, s.err = ledger.New(context.Background(), s.config, nil) })
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	return s.ledger
+}
+
 func readNode(t *testing.T, o nodeapi.NodeOptions) (*ledger.Ledger, nodeClient) {
 	t.Helper()
-	shared.once.Do(func() {
-		shared.ledger, shared.err = ledger.New(context.Background(), sim.Config{Updates: 1200, Seed: 11, SkipCompact: true, Node: &sim.NodeConfig{}}, nil)
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.ledger, serveNode(t, shared.ledger, o)
+	l := sharedNode.get(t)
+	return l, serveNode(t, l, o)
 }
 
 // TestNodeRefusals asks the same by list and by websocket.

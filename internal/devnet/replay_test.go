@@ -119,7 +119,7 @@ func (e *event) row() []byte {
 // active contract, migration 1 imports exactly what was active, and the contracts
 // that remain are those that the ledger says are active.
 func TestHistoryIsExecutable(t *testing.T) {
-	l, c := startLedger(t, sim.Config{Updates: 3000, Seed: 11})
+	l, c := startLedger(t, sim.Config{Updates: 3000, Seed: 11, SkipCompact: true})
 	r := newReplay(t)
 	reassigned, switched := 0, false
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {

@@ -10,12 +10,8 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/scanapi"
 )
-
-// stateConfig is a ledger that is long enough for everything to be on it.
-func stateConfig() sim.Config { return sim.Config{Updates: 6000, Seed: 31, Days: 2} }
 
 // replayed executes updates up to a position: all if record time is "".
 func replayed(t *testing.T, updates []item, migration int64, recordTime string) *replay {
@@ -99,7 +95,7 @@ func member(t *testing.T, payload json.RawMessage, path ...string) string {
 // TestStateIsThatOfTheHistory compares what is said about the present with the
 // contracts that the served history leaves active.
 func TestStateIsThatOfTheHistory(t *testing.T) {
-	_, c := startLedger(t, stateConfig())
+	c := serveScan(t, sharedState.get(t))
 	r := replayed(t, c.allUpdates("/v2/updates", "compact_json", 1000), 0, "")
 	var events struct {
 		RecordTime string `json:"record_time"`
@@ -361,7 +357,7 @@ func TestStateIsThatOfTheHistory(t *testing.T) {
 // TestTrafficStatus compares the purchases with the contracts and the consumption with
 // the summaries of all events.
 func TestTrafficStatus(t *testing.T) {
-	_, c := startLedger(t, stateConfig())
+	c := serveScan(t, sharedState.get(t))
 	r := replayed(t, c.allUpdates("/v2/updates", "compact_json", 1000), 0, "")
 	purchased, synchronizer := map[string]int64{}, ""
 	merged := false
