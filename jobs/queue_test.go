@@ -3,8 +3,10 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,11 +17,24 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
+// parallel is how many tests run at a time: most of them wait for times to come, so more than there
+// are processors.
+const parallel = "8"
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 func TestBuiltinQueue(t *testing.T) {
+	t.Parallel()
 	runSuite(t, "")
 }
 
 func TestRedisQueue(t *testing.T) {
+	t.Parallel()
 	runSuite(t, startRedis(t))
 }
 

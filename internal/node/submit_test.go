@@ -20,7 +20,7 @@ func newClient(t *testing.T, url string, change func(*Config)) *Client {
 	t.Helper()
 	cfg := Config{
 		BaseURL: url, Log: slog.New(slog.DiscardHandler), User: "tester",
-		RequestTimeout: 400 * time.Millisecond, ResolveTimeout: 100 * time.Millisecond, Poll: 5 * time.Millisecond, Attempts: 4,
+		RequestTimeout: time.Second, ResolveTimeout: 100 * time.Millisecond, Poll: 5 * time.Millisecond, Attempts: 4,
 	}
 	if change != nil {
 		change(&cfg)
