@@ -42,6 +42,8 @@ func section(t *testing.T, page, name string) string {
 
 var (
 	createTable = regexp.MustCompile(`(?s)CREATE TABLE IF NOT EXISTS (\w+)\n\((.*?)\n\)\nENGINE`)
+	addedColumn = regexp.MustCompile(`(?m)^    ADD COLUMN IF NOT EXISTS (\w+)\s+(.+?)(?: DEFAULT .*)?[,;]$`)
+	alterTable  = regexp.MustCompile(`(?s)ALTER TABLE (\w+)\n(.*?;)`)
 	columnLine  = regexp.MustCompile(`(?m)^    (\w+)\s+(.+?)(?: DEFAULT .*| CODEC.*| ALIAS .*)?,?$`)
 )
 
@@ -57,17 +59,27 @@ func TestStoreColumnsAreDocumented(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, table := range createTable.FindAllStringSubmatch(string(ddl), -1) {
+		check := func(table string, columns [][]string) {
 			tables++
-			text := section(t, page, table[1])
-			for _, column := range columnLine.FindAllStringSubmatch(table[2], -1) {
+			text := section(t, page, table)
+			for _, column := range columns {
 				if column[1] == "INDEX" || column[1] == "PROJECTION" {
 					continue
 				}
 				if row := fmt.Sprintf("| `%s` | %s |", column[1], column[2]); !strings.Contains(text, row) {
-					t.Errorf("%s: section %s of formats/store.md lacks the row %s meaning |", name, table[1], row)
+					t.Errorf("%s: section %s of formats/store.md lacks the row %s meaning |", name, table, row)
 				}
 			}
+		}
+		for _, table := range createTable.FindAllStringSubmatch(string(ddl), -1) {
+			check(table[1], columnLine.FindAllStringSubmatch(table[2], -1))
+		}
+		for _, table := range alterTable.FindAllStringSubmatch(string(ddl), -1) {
+			added := addedColumn.FindAllStringSubmatch(table[2], -1)
+			if n := strings.Count(table[2], "ADD COLUMN"); n != len(added) {
+				t.Errorf("%s: %d columns are added, and the pattern finds %d", name, n, len(added))
+			}
+			check(table[1], added)
 		}
 		return nil
 	})
@@ -169,32 +181,33 @@ func TestSettingsAreDocumented(t *testing.T) {
 	mentioned(t, "../internal/app/settings/groups.go", `f\.\w+Var\(&c\.\w+, "([a-z0-9-]+)"`, "configuration.md", "| `--%s` |")
 }
 
+// Every path of an interface that is offered is in its page.
 func TestOperationsAreDocumented(t *testing.T) {
-	mentioned(t, "../query/scan/api.go", `Path: "(/[^"*]+?)(?::\*)?\}?",`, "api-scan.md", "%s")
+	for _, c := range []struct {
+		document, page string
+		least          int // paths
+	}{{"scan.yaml", "api-scan.md", 60}, {"ledger.yaml", "api-ledger.md", 14}, {"validator.yaml", "api-validator.md", 60}} {
+		document, page := read(t, "../query/openapi/"+c.document), read(t, c.page)
+		paths := 0
+		for _, item := range regexp.MustCompile(`(?m)^  (/\S+):\n(?:    .*\n)+`).FindAllStringSubmatch(document, -1) {
+			if strings.Contains(item[0], "tags: [Not offered]") {
+				continue
+			}
+			paths++
+			if !regexp.MustCompile(regexp.QuoteMeta(item[1]) + "[`? ]").MatchString(page) {
+				t.Errorf("%s lacks %s", c.page, item[1])
+			}
+		}
+		if paths < c.least {
+			t.Errorf("only %d paths found in %s: the pattern no longer fits", paths, c.document)
+		}
+	}
 }
 
 var (
 	link  = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 	shown = regexp.MustCompile("(?s)```.*?```")
 )
-
-// Every path of the validator interface that is offered stands in api-validator.md.
-func TestValidatorOperationsAreDocumented(t *testing.T) {
-	document, page := read(t, "../query/openapi/validator.yaml"), read(t, "api-validator.md")
-	paths := 0
-	for _, item := range regexp.MustCompile(`(?m)^  (/\S+):\n(?:    .*\n)+`).FindAllStringSubmatch(document, -1) {
-		if strings.Contains(item[0], "tags: [Not offered]") {
-			continue
-		}
-		paths++
-		if !strings.Contains(page, item[1]+"`") {
-			t.Errorf("api-validator.md lacks %s", item[1])
-		}
-	}
-	if paths < 60 {
-		t.Errorf("only %d paths found: the pattern no longer fits", paths)
-	}
-}
 
 // Links between pages, and from pages to the code, lead to something that is there.
 func TestLinksLeadSomewhere(t *testing.T) {
