@@ -3,7 +3,9 @@
 //
 //	go run ./scripts/gotest -timeout 14m ./...
 //
-// It collects less garbage than Go does by default, unless GOGC is set.
+// It collects less garbage than Go does by default, unless GOGC is set, and keeps the temporary
+// files of tests in memory where that has room, unless TMPDIR is set or LEDGERLAKE_LONG asks for
+// a long run.
 // Of a package that fails it prints everything that its failed and unfinished tests have printed.
 // With -v it prints everything as it comes. The exit status is that of go test.
 package main
@@ -21,6 +23,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 const slowest = 10
@@ -28,6 +31,39 @@ const slowest = 10
 // garbage is the GOGC of tests and of what builds them: their heaps are small, so that by default
 // a fifth of their processor time is spent on collecting them.
 const garbage = "400"
+
+// memory is a folder whose files Linux keeps in memory. Tests make and remove thousands of small
+// files, and a disk's file system spends a third of their system time on finding free inodes.
+const memory = "/dev/shm"
+
+// room is what the temporary files of tests and the tests themselves fit into.
+const room = 8 << 30
+
+// fitsTests reports whether a folder exists, may hold programs, and has room, as the memory has
+// that it takes.
+func fitsTests(dir string) bool {
+	const noExec = 8
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil || uint64(fs.Flags)&noExec != 0 {
+		return false
+	}
+	return uint64(fs.Bavail)*uint64(fs.Bsize) >= room && availableMemory() >= room
+}
+
+// availableMemory is how many bytes programs may still take, 0 where the system does not say.
+func availableMemory() uint64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "MemAvailable:")
+	line, _, _ := strings.Cut(rest, "\n")
+	var kilobytes uint64
+	if _, err := fmt.Sscanf(line, "%d kB", &kilobytes); err != nil {
+		return 0
+	}
+	return kilobytes << 10
+}
 
 func main() {
 	err := run(os.Args[1:], os.Stdout)
@@ -44,8 +80,14 @@ func main() {
 func run(args []string, out io.Writer) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	cmd.Env = os.Environ()
 	if os.Getenv("GOGC") == "" {
-		cmd.Env = append(os.Environ(), "GOGC="+garbage)
+		cmd.Env = append(cmd.Env, "GOGC="+garbage)
+	}
+	if os.Getenv("TMPDIR") == "" && os.Getenv("LEDGERLAKE_LONG") == "" && fitsTests(memory) {
+		// What go test builds stays where it is. The name is the same in each run, or no result
+		// would be cached.
+		cmd.Env = append(cmd.Env, "TMPDIR="+memory, "GOTMPDIR="+cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir()))
 	}
 	events, err := cmd.StdoutPipe()
 	if err != nil {

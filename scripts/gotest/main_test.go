@@ -84,3 +84,9 @@ func TestLinesThatAreNoEventsArePrinted(t *testing.T) {
 		t.Errorf("printed %q, %v", out.String(), err)
 	}
 }
+
+func TestTemporaryFilesAreKeptInMemoryOnlyWhereTheyFit(t *testing.T) {
+	if fitsTests("/nowhere") || fitsTests("/proc") {
+		t.Error("a folder that does not exist or has no room is said to fit")
+	}
+}
