@@ -15,6 +15,7 @@ import (
 // A node that has given its stream is not given up because a proxy before it refuses for a
 // while, longer than a refusal is put up with at the start.
 func TestRefusalsInMidStreamAreRiddenOut(t *testing.T) {
+	t.Parallel()
 	status := func(status int) func(w http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
 			w.WriteHeader(status)

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"testing"
 
@@ -13,7 +14,16 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+// parallel is how many tests run at a time: most of them wait for answers that come late, so more
+// than there are processors.
+const parallel = "8"
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		panic(err)
+	}
+	os.Exit(enginetest.Run(m))
+}
 
 // cutSink ends the ingest around a write: before it, or after it was applied.
 type cutSink struct {

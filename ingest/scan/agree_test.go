@@ -38,6 +38,7 @@ func history() []*migration {
 }
 
 func TestHonestUpstreamsAgree(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		for _, on := range []AgreeOn{AgreeOnUpdates, AgreeOnEvents} {
 			t.Run(fmt.Sprintf("%s on %s", source, on), func(t *testing.T) {
@@ -106,6 +107,7 @@ func transaction(m *migration, n int) schemas.Position {
 }
 
 func TestLiesOfOneUpstreamAreFoundOut(t *testing.T) {
+	t.Parallel()
 	for name, how := range lies {
 		for _, source := range []Source{Events, Updates} {
 			t.Run(fmt.Sprintf("%s in %s", name, source), func(t *testing.T) {
@@ -193,6 +195,7 @@ func TestVerdictsCountOnlyWhereTheyAreAgreedOn(t *testing.T) {
 
 // What only one has is not handed on, and comes when the second has it as well.
 func TestTailIsHandedOnOnceEnoughHaveIt(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		t.Run(string(source), func(t *testing.T) {
 			t.Parallel()

@@ -63,6 +63,7 @@ func moveTo(migrationID int64, at schemas.Micros) func(it *schemas.Item) {
 }
 
 func TestBadHistoryStopsWithOneClearError(t *testing.T) {
+	t.Parallel()
 	compact := func(it *schemas.Item) {
 		if it.Update != nil && len(it.Update.Events) > 0 {
 			it.Update.Events[0].Argument = []byte(`{"owner":"alice::1220"}`)
@@ -227,6 +228,7 @@ func spoil(u *upstream, times int64, how func(w http.ResponseWriter, answer []by
 }
 
 func TestAnswersThatHeal(t *testing.T) {
+	t.Parallel()
 	cut := func(w http.ResponseWriter, answer []byte) { w.Write(answer[:len(answer)/2]) }
 	cases := []struct {
 		name  string
@@ -268,6 +270,7 @@ func TestAnswersThatHeal(t *testing.T) {
 }
 
 func TestPagesThatStayMalformedStop(t *testing.T) {
+	t.Parallel()
 	for name, page := range map[string]string{
 		"cut": `{"events":[{"update":`, "no list": `{}`, "text": `<html></html>`, "empty": ``, "wrong type": `{"events":{}}`,
 		"neither update nor verdict": `{"events":[{}]}`, "bad UTF-8": "{\"events\":[],\"x\":\"\xff\"}",
@@ -319,6 +322,7 @@ func TestUpdateThatIsTooLargeForAnyPage(t *testing.T) {
 }
 
 func TestBadOverviewsStop(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ answer, cause string }{
 		"chain that loops":         {`{"record_time_range":[],"complete":true,"previous_migration_id":5}`, "names migration 5 as its predecessor"},
 		"a migration of any id":    {`{"record_time_range":[],"complete":true}`, "more than"},

@@ -27,6 +27,7 @@ func at(id, previous int64, imports int, times ...schemas.Micros) *migration {
 }
 
 func TestBranchesOfTheBackfill(t *testing.T) {
+	t.Parallel()
 	second := schemas.Micros(time.Second / time.Microsecond)
 	equal := func() []*migration {
 		m := withTies(200, 3, 9, 50, 120, 198)
@@ -88,6 +89,7 @@ func TestBranchesOfTheBackfill(t *testing.T) {
 // Two synchronizers of one migration with ranges that overlap in part, follow on each
 // other, or lie far apart.
 func TestRangesOfTwoSynchronizers(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 2))
 	for name, second := range map[string]int{"overlapping": 300, "one after the other": 600, "far apart": 5000, "within": 50} {
 		m := &migration{previous: -1}
@@ -185,6 +187,7 @@ func TestUpstreamThatRestartsWithLessIsWaitedFor(t *testing.T) {
 }
 
 func TestRewrittenHistoryIsNoticed(t *testing.T) {
+	t.Parallel()
 	for name, rewrite := range map[string]func(m *migration){
 		"other history that goes further": func(m *migration) {
 			other := generate(0, -1, 0, 401)

@@ -30,6 +30,7 @@ func foreignWords() map[string]func(w http.ResponseWriter) {
 // An upstream that has answered is not given up because a proxy before it refuses for a
 // while, longer than a refusal is put up with at the start.
 func TestRefusalsInMidStreamAreRiddenOut(t *testing.T) {
+	t.Parallel()
 	for name, speak := range foreignWords() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 )
 
 func TestFollowSeesNewItemsAndANewMigration(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		t.Run(string(source), func(t *testing.T) {
 			t.Parallel()

@@ -57,6 +57,7 @@ func lastShown(m *migration, source Source) int {
 // One update that is dated years ahead must not become the end of the stream: what is good
 // below it is stored, the stream says what it waits for, and goes on once that is mended.
 func TestAnUpdateFromTheFutureIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates} {
 		for name, ahead := range map[string]time.Duration{"by the clock": time.Minute, "by the overview": 0} {
 			t.Run(string(source)+" "+name, func(t *testing.T) {

@@ -19,6 +19,7 @@ func world() []*migration {
 }
 
 func TestBackfillDeliversTheWholeHistoryInOrder(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		for _, workers := range []int{1, 3, 8} {
 			t.Run(fmt.Sprintf("%s with %d workers", source, workers), func(t *testing.T) {
@@ -42,6 +43,7 @@ func TestBackfillDeliversTheWholeHistoryInOrder(t *testing.T) {
 }
 
 func TestImportUpdatesOfAnyShapeArrive(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	shapes := map[string]func(i int) string{
 		"spread evenly":   func(int) string { return hexID(r, "00", 60) },

@@ -15,6 +15,7 @@ import (
 
 // Pages that a decoder might read as something else than was meant are refused.
 func TestPagesThatDecodersMayMisreadStop(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)
 	for name, edit := range map[string]struct{ old, new string }{
 		"bytes that are no UTF-8":           {`"party":"alice::1220"`, "\"party\":\"alice\xc3\x28::1220\""},

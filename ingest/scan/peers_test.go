@@ -17,6 +17,7 @@ import (
 )
 
 func TestSeveralUpstreamsShareTheWork(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		t.Run(string(source), func(t *testing.T) {
 			t.Parallel()
@@ -44,6 +45,7 @@ func TestSeveralUpstreamsShareTheWork(t *testing.T) {
 }
 
 func TestDeadUpstreamsHoldNobodyUp(t *testing.T) {
+	t.Parallel()
 	for name, dead := range map[string]func(testing.TB) string{"refuses connections": deadURL, "never answers": silentURL} {
 		for _, first := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, first %v", name, first), func(t *testing.T) {
@@ -142,6 +144,7 @@ func TestUpstreamThatComesBackIsUsedAgain(t *testing.T) {
 }
 
 func TestPeerThatKnowsLessIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		for name, less := range map[string]func(u *upstream){
 			"ends earlier":               func(u *upstream) { u.migrations[1].items = u.migrations[1].items[:200] },

@@ -23,6 +23,7 @@ func resumed(t *testing.T) (*upstream, *memorySink, []string) {
 }
 
 func TestStreamWithHistoryKeepsItsVerdicts(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{http.StatusNotFound, http.StatusNotImplemented} {
 		t.Run("after one "+http.StatusText(status), func(t *testing.T) {
 			t.Parallel()
@@ -182,6 +183,7 @@ func holdBack(u *upstream, from schemas.Micros, answers int64) {
 }
 
 func TestMigrationIsNotLeftBeforeItsEnd(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates} {
 		for name, answers := range map[string]int64{"held back for a while": 4, "held back for good": 1 << 40} {
 			t.Run(string(source)+" "+name, func(t *testing.T) {

@@ -39,6 +39,7 @@ func TestSourceIsChosenByWhatTheUpstreamOffers(t *testing.T) {
 }
 
 func TestIncompleteUpstreamIsReadOnlyWhereItIsWhole(t *testing.T) {
+	t.Parallel()
 	m := generate(1, 0, 30, 2000)
 	begin := m.items[0].Position()
 	middle := m.items[1000].Position()

@@ -31,6 +31,7 @@ func withTies(n int, places ...int) *migration {
 }
 
 func TestItemsOfOneRecordTimeSurviveARestartAtAnyBatch(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		t.Run(string(source), func(t *testing.T) {
 			t.Parallel()
@@ -65,6 +66,7 @@ func TestItemsOfOneRecordTimeSurviveARestartAtAnyBatch(t *testing.T) {
 }
 
 func TestItemsOfOneRecordTimeSurvivePageBorders(t *testing.T) {
+	t.Parallel()
 	for _, source := range []Source{Events, Updates, UpdatesBefore} {
 		for _, limit := range []int{2, 3, 10, 20} {
 			t.Run(fmt.Sprintf("%s in pages of %d", source, limit), func(t *testing.T) {
