@@ -232,13 +232,19 @@ func (w *World) Balance(actor wallet.Actor) (unlocked, locked decimal.Decimal) {
 	return b.Unlocked, b.Locked
 }
 
-// Await waits until something is done.
+// Await waits until something is done. It looks after each commit of public history, and now and
+// then: looking costs queries.
 func (w *World) Await(what string, done func() bool) {
 	w.Helper()
-	for deadline := time.Now().Add(maxWait); !done(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(maxWait); ; {
+		committed := w.db.NextCommit(journal.ContractsStream(schemas.ScanStream))
+		if done() {
+			return
+		}
 		if time.Now().After(deadline) {
 			w.Fatalf("waited for %s in vain", what)
 		}
+		committed.Await(w.Context(), walletPoll, walletPoll)
 	}
 }
 
