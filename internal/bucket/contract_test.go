@@ -13,10 +13,12 @@ import (
 )
 
 func TestContractGateway(t *testing.T) {
+	t.Parallel()
 	runContract(t, bucketsOf(buckettest.Gateway(t)))
 }
 
 func TestContractGatewayWithSidecar(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	// A data folder that has a sidecar keeps it, whatever its file system can do.
 	if err := os.MkdirAll(filepath.Join(dir, "metadata"), 0o700); err != nil {
@@ -85,6 +87,9 @@ func runContract(t *testing.T, open func(t *testing.T) bucket.Config) {
 		{"CancelledUploadLeavesNothing", cancelledUploadLeavesNothing},
 		{"StaleUploadsAreAborted", staleUploadsAreAborted},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open(t))
+		})
 	}
 }

@@ -20,11 +20,13 @@ import (
 
 // TestDownloadsThroughStore reads as from any S3.
 func TestDownloadsThroughStore(t *testing.T) {
+	t.Parallel()
 	runDownloads(t, shelvesOf(buckettest.Gateway(t), false))
 }
 
 // TestDownloadsFromFolder reads the gateway's files.
 func TestDownloadsFromFolder(t *testing.T) {
+	t.Parallel()
 	runDownloads(t, shelvesOf(buckettest.Gateway(t), true))
 }
 

@@ -161,6 +161,7 @@ func TestGatewayProgramThatIsNone(t *testing.T) {
 }
 
 func TestGatewayFolderInUse(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	buckettest.GatewayIn(t, dir)
 	_, err := bucket.StartGateway(t.Context(), bucket.GatewayConfig{DataDir: dir, Log: discard()})
