@@ -25,28 +25,24 @@ var answerPaths = []string{"/v2/updates", "/api/scan/v1/updates", "/v0/events"}
 // ledgerlake has stored protobuf_json only: compact_json goes through its catalogue. That
 // lacks some templates of the network, until an operator's files describe them.
 func TestAnswersEqualTheUpstreams(t *testing.T) {
-	needEngine(t)
-	_, upstream := network(t, 900)
-	data := t.TempDir()
-	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", upstream)
-	server := start(t, "serve", "--data", data, "--listen", "127.0.0.1:0")
-	ours := waitForURL(t, server)
+	t.Parallel()
+	h := onceShared(t)
+	ours := h.served(t)
 	for _, encoding := range []string{"protobuf_json", "compact_json"} {
 		for _, path := range answerPaths {
 			t.Run(path+" "+encoding, func(t *testing.T) {
-				fallbacks := compareAnswers(t, ours, upstream, path, encoding)
+				fallbacks := compareAnswers(t, ours, h, path, encoding)
 				if encoding == "compact_json" && fallbacks == 0 {
 					t.Error("no element is of a template in no catalogue; the fallback went untested")
 				}
 			})
 		}
 	}
-	stop(t, server)
-	server = start(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--catalog", "../../bench/catalog")
+	server := start(t, "serve", "--data", h.copied(t), "--listen", "127.0.0.1:0", "--catalog", "../../bench/catalog")
 	ours = waitForURL(t, server)
 	for _, path := range answerPaths {
 		t.Run(path+" with an operator's catalogue", func(t *testing.T) {
-			if fallbacks := compareAnswers(t, ours, upstream, path, "compact_json"); fallbacks != 0 {
+			if fallbacks := compareAnswers(t, ours, h, path, "compact_json"); fallbacks != 0 {
 				t.Errorf("%d elements have a fallback object, though all templates are described", fallbacks)
 			}
 		})
@@ -65,9 +61,9 @@ func stop(t *testing.T, l *ledgerlake) {
 }
 
 // compareAnswers compares all pages and returns how many elements have a fallback object.
-func compareAnswers(t *testing.T, ours, upstream, path, encoding string) (fallbacks int) {
+func compareAnswers(t *testing.T, ours string, h *sharedHistory, path, encoding string) (fallbacks int) {
 	t.Helper()
-	want, got := allPages(t, upstream, path, encoding), allPages(t, ours, path, encoding)
+	want, got := h.upstreamPages(t, path, encoding), allPages(t, ours, path, encoding)
 	if len(got) != len(want) || len(want) == 0 {
 		t.Fatalf("%d elements, the upstream has %d", len(got), len(want))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ var (
 // what reads the store: it must end with an error that names the table and its part, where there
 // is one, and publish nothing.
 func TestDamagedStore(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	whole := t.TempDir()
 	fillStore(t, whole)
@@ -50,9 +50,7 @@ func TestDamagedStore(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
-			if out, err := exec.Command("cp", "-a", whole, data).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			copyFolder(t, whole, data)
 			parts := make(map[string]string)
 			for _, table := range c.tables {
 				part := largestPart(t, data, table)

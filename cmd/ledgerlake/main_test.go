@@ -5,9 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +24,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
-	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // beMain makes the test binary the product, so that tests can start and kill it.
@@ -36,7 +34,12 @@ func TestMain(m *testing.M) {
 	if child || os.Getenv(beMain) != "" {
 		os.Exit(process())
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := closeShared(); err != nil {
+		fmt.Fprintln(os.Stderr, "ending what the tests have shared:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
 // needEngine skips a test where no engine is installed, and fails it in CI.
@@ -76,18 +79,24 @@ func (b *buffer) String() string {
 
 func start(t *testing.T, args ...string) *ledgerlake {
 	t.Helper()
-	exe, err := os.Executable()
+	l, err := launch(args...)
 	if err != nil {
-		t.Fatal(err)
-	}
-	l := &ledgerlake{Cmd: exec.Command(exe, args...)}
-	l.Env = append(os.Environ(), beMain+"=1")
-	l.Stdout, l.Stderr = &l.stdout, &l.stderr
-	if err := l.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.kill(t) })
 	return l
+}
+
+// launch starts the product; who calls it must end it.
+func launch(args ...string) (*ledgerlake, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	l := &ledgerlake{Cmd: exec.Command(exe, args...)}
+	l.Env = append(os.Environ(), beMain+"=1")
+	l.Stdout, l.Stderr = &l.stdout, &l.stderr
+	return l, l.Start()
 }
 
 // emptyStore is a data folder with a store without history.
@@ -172,9 +181,10 @@ func check(t *testing.T, data string, want verify.Tables) app.Verification {
 }
 
 func TestDemoIsReproducible(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	demo := func(args ...string) app.DemoSummary {
-		args = append([]string{"demo", "--json", "--updates", "800", "--days", "3"}, args...)
+		args = append([]string{"demo", "--json", "--updates", "300", "--days", "2"}, args...)
 		return parse[app.DemoSummary](t, lastLine(mustRun(t, args...)))
 	}
 	first := demo("--scan-workers", "1", "--concurrency", "1")
@@ -193,123 +203,21 @@ func TestDemoIsReproducible(t *testing.T) {
 	}
 }
 
-// killed runs the product and, after a while, kills one of its processes: the first
-// time itself, then a child, and so on. It reports whether the run ended well before.
-func killed(t *testing.T, after time.Duration, victim int, args ...string) bool {
-	t.Helper()
-	l := start(t, args...)
-	ended := make(chan error, 1)
-	go func() { ended <- l.Wait() }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Fatalf("ended by itself: %v\n%s", err, tail(l.stderr.String()))
-		}
-		return true
-	case <-time.After(after):
-	}
-	pids := append([]int{l.Process.Pid}, children(t, l.Process.Pid)...)
-	pid := pids[victim%len(pids)]
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-ended:
-		return err == nil // a child may have been killed after its work was done
-	case <-time.After(2 * time.Minute): // it goes on with its work, which takes as long as the machine needs
-		t.Fatalf("still running two minutes after process %d of %v was killed\n%s", pid, pids, tail(l.stderr.String()))
-	}
-	return false
-}
-
-// TestKillAtAnyMoment kills the processes of a backfill and of an export, one at a
-// time and at random moments, and compares what is there in the end.
-func TestKillAtAnyMoment(t *testing.T) {
-	needEngine(t)
-	ledger, url := network(t, 4000)
-	data := t.TempDir()
-	random := rand.New(rand.NewPCG(1, 2))
-	kills := func(runs int, span time.Duration, args ...string) {
-		for i := range runs {
-			after := time.Duration(random.Int64N(int64(span)))
-			if done := killed(t, after, i, args...); done {
-				t.Logf("run %d ended before it was killed", i)
-			}
-		}
-		mustRun(t, args...)
-	}
-	kills(schematest.Rounds(6, 30), 2*time.Second, "ingest", "--once", "--data", data, "--scan-url", url)
-	check(t, data, served(t, ledger))
-	kills(schematest.Rounds(4, 20), 2*time.Second, "export", "--data", data)
-	v := check(t, data, served(t, ledger))
-	if !v.OK || v.ObjectsChecked < 10 {
-		t.Fatalf("after the kills: %+v", v)
-	}
-}
-
-// TestKillUpstream kills the simulated network while a backfill reads from it, and starts
-// it again at the same address: the backfill waits and goes on.
-func TestKillUpstream(t *testing.T) {
-	needEngine(t)
-	ledger, _ := network(t, 4000)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	upstream := func() *ledgerlake {
-		l := start(t, "devnet", "--updates", "4000", "--seed", "11", "--data", t.TempDir(), "--devnet-listen", address)
-		for deadline := time.Now().Add(30 * time.Second); !ready("http://" + address + "/readyz"); time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("the network is not ready\n%s", tail(l.stderr.String()))
-			}
-		}
-		return l
-	}
-	data := t.TempDir()
-	running := upstream()
-	ingest := start(t, "ingest", "--once", "--data", data, "--scan-url", "http://"+address, "--scan-rate", "12")
-	for range 2 {
-		time.Sleep(400 * time.Millisecond)
-		if err := running.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = running.Wait() // killed
-		running = upstream()
-	}
-	if err := ingest.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, tail(ingest.stderr.String()))
-	}
-	check(t, data, served(t, ledger))
-}
-
 // TestMirror backfills a second instance from the first one's own interface.
 func TestMirror(t *testing.T) {
-	needEngine(t)
-	ledger, url := network(t, 900)
-	first, second := t.TempDir(), t.TempDir()
-	mustRun(t, "ingest", "--once", "--data", first, "--scan-url", url)
-	server := start(t, "serve", "--data", first, "--listen", "127.0.0.1:0")
-	mirrorURL := waitForURL(t, server)
+	t.Parallel()
+	h := onceShared(t)
+	mirrorURL, second := h.served(t), t.TempDir()
 	for _, source := range []string{"auto", "updates-before"} {
 		data := filepath.Join(second, source)
 		mustRun(t, "ingest", "--once", "--data", data, "--scan-url", mirrorURL, "--scan-source", source)
-		want := served(t, ledger)
+		want := served(t, h.ledger)
 		if source != "auto" { // that operation gives no verdicts
 			delete(want, "verdicts")
 			delete(want, "traffic")
 			delete(want, "app_activity")
 		}
 		check(t, data, want)
-	}
-	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Wait(); err != nil {
-		t.Fatalf("serve did not stop cleanly: %v\n%s", err, tail(server.stderr.String()))
 	}
 }
 
@@ -343,6 +251,7 @@ func ready(url string) bool {
 
 // TestFollowsTheTail lets a network go on while up follows it.
 func TestFollowsTheTail(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	ledger, url := network(t, 300)
 	data := t.TempDir()
@@ -405,9 +314,10 @@ func TestOneLineErrors(t *testing.T) {
 
 // TestFullDisk runs into the end of a small file system, and goes on by itself once it has grown.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	small := t.TempDir()
-	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=24m"); err != nil {
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=12m"); err != nil {
 		t.Skipf("needs the right to mount a file system: %v", err)
 	}
 	t.Cleanup(func() {
@@ -415,7 +325,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	ledger, url := network(t, 12000)
+	ledger, url := network(t, 4000)
 	l := start(t, "ingest", "--once", "--data", small, "--scan-url", url)
 	ended := make(chan error, 1)
 	go func() { ended <- l.Wait() }()

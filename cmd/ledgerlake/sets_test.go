@@ -18,11 +18,9 @@ import (
 // by hash with a simulated network's own, and the operations that only ledgerlake has with
 // those.
 func TestSetsEqualTheUpstreams(t *testing.T) {
-	needEngine(t)
-	_, upstream := network(t, 900)
-	data := t.TempDir()
-	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", upstream)
-	ours := waitForURL(t, start(t, "serve", "--data", data, "--listen", "127.0.0.1:0"))
+	t.Parallel()
+	h := onceShared(t)
+	upstream, ours := h.upstream, h.served(t)
 	sets := []string{instantIn(t, ours, 0), instantIn(t, ours, 1)}
 	t.Run("active sets", func(t *testing.T) {
 		for _, set := range sets {
@@ -59,7 +57,7 @@ func TestSetsEqualTheUpstreams(t *testing.T) {
 	t.Run("updates of version 0", func(t *testing.T) {
 		for _, lossless := range []string{"true", "false"} {
 			got, want := versionZero(t, ours, lossless), versionZero(t, upstream, lossless)
-			if len(got) != len(want) || len(want) < 1000 {
+			if len(got) != len(want) || len(want) < sharedUpdates {
 				t.Fatalf("%d updates, the upstream has %d", len(got), len(want))
 			}
 			fallbacks := 0
@@ -78,7 +76,7 @@ func TestSetsEqualTheUpstreams(t *testing.T) {
 	})
 	t.Run("by hash", func(t *testing.T) {
 		n := 0
-		for _, raw := range allPages(t, upstream, "/v2/updates", "protobuf_json") {
+		for _, raw := range h.upstreamPages(t, "/v2/updates", "protobuf_json") {
 			u := parse[struct {
 				Hash string `json:"external_transaction_hash"`
 			}](t, raw)

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
@@ -21,25 +20,17 @@ import (
 // TestVerifyAgainstPeers compares a store with the network it was ingested from and with
 // another ledgerlake, and then with a network that had another history.
 func TestVerifyAgainstPeers(t *testing.T) {
-	needEngine(t)
-	_, url := network(t, 800)
-	first, second := t.TempDir(), t.TempDir()
-	mustRun(t, "ingest", "--once", "--data", first, "--scan-url", url)
-	mustRun(t, "ingest", "--once", "--data", second, "--scan-url", url)
-	server := start(t, "serve", "--data", second, "--listen", "127.0.0.1:0")
-	for _, peer := range []string{url, waitForURL(t, server)} {
+	t.Parallel()
+	h := onceShared(t)
+	first := t.TempDir() // ingested by another run than the peer's
+	mustRun(t, "ingest", "--once", "--data", first, "--scan-url", h.upstream)
+	for _, peer := range []string{h.upstream, h.served(t)} {
 		v := parse[app.Verification](t, mustRun(t, "verify", "--json", "--data", first, "--check", "days", "--peer", peer))
 		if !v.OK || len(v.Checks) != 1 || v.Checks[0].Checked["segments"] < 3 {
 			t.Errorf("compared with %s: %+v", peer, v)
 		}
 	}
-	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: 800, Seed: 12, Dir: t.TempDir()}, nil)
+	ledger, err := devnet.New(t.Context(), devnet.Config{Updates: sharedUpdates, Seed: 12, Dir: t.TempDir()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +45,7 @@ func TestVerifyAgainstPeers(t *testing.T) {
 
 // TestVerifyPrintsEveryCheck damages a store that verify is given by its DSN.
 func TestVerifyPrintsEveryCheck(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
