@@ -15,6 +15,7 @@ import (
 )
 
 func TestAutomationSaysWhatItWouldDo(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	ledger := nodeLedger(t, 300)
 	nodeURL := servedNode(t, ledger, devnet.NodeOptions{})

@@ -44,7 +44,7 @@ var scanLine = regexp.MustCompile(`scan interface +(http://\S+)/ `)
 //	LEDGERLAKE_FUZZ_TIME=10m LEDGERLAKE_FUZZ_SEED=7 go test ./cmd/ledgerlake -run TestFuzz -v -timeout 0
 func TestFuzz(t *testing.T) {
 	needEngine(t)
-	up := start(t, "up", "--data", t.TempDir(), "--updates", "300", "--live-clock", "--live", "0", "--listen", "127.0.0.1:0", "--follow-interval", "100ms", "--wallet-wait", "200ms")
+	up := start(t, "up", "--data", t.TempDir(), "--updates", "300", "--days", "2", "--live-clock", "--live", "0", "--listen", "127.0.0.1:0", "--follow-interval", "100ms", "--wallet-wait", "200ms")
 	f := &fuzz{t: t, seen: map[string]bool{}, statuses: map[int]int{}}
 	f.readOptions()
 	wallet := validatorURL(t, up)

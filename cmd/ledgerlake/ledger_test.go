@@ -21,6 +21,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // servedNode is the ledger interface of a simulated node.
@@ -200,8 +201,8 @@ func updatesRequest(begin, end int64, shape, events string, descending bool) str
 func TestLedgerInterfaceAnswersLikeTheNode(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	t.Run("without copies", func(t *testing.T) { answersLikeTheNode(t, 1500) })
-	t.Run("out of copies", func(t *testing.T) { answersLikeTheNode(t, 600, "--lookup-rows") })
+	t.Run("without copies", func(t *testing.T) { answersLikeTheNode(t, schematest.Rounds(600, 1500)) })
+	t.Run("out of copies", func(t *testing.T) { answersLikeTheNode(t, schematest.Rounds(300, 600), "--lookup-rows") })
 }
 
 func answersLikeTheNode(t *testing.T, updates int, options ...string) {
@@ -324,7 +325,7 @@ func checkSingles(t *testing.T, ours ledgerClient, end int64) {
 	}
 	format := fmt.Sprintf(`{"includeTransactions":{"transactionShape":"TRANSACTION_SHAPE_ACS_DELTA","eventFormat":%s},"includeReassignments":%s}`, anyPartyFormat, anyPartyFormat)
 	for i, raw := range ours.list("/v2/updates", fmt.Sprintf(`{"beginExclusive":0,"endInclusive":%d,"updateFormat":%s}`, end, format)) {
-		if i%211 != 0 {
+		if i%61 != 0 {
 			continue
 		}
 		for _, kind := range parse[update](t, raw).Update {
@@ -410,7 +411,7 @@ const ledgerSecret = "a shared secret of 32 characters, or so"
 func TestUpServesTheLedgerInterface(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	up := start(t, "up", "--data", t.TempDir(), "--updates", "200", "--live", "20", "--listen", "127.0.0.1:0", "--follow-interval", "100ms")
+	up := start(t, "up", "--data", t.TempDir(), "--updates", "200", "--days", "1", "--live", "20", "--listen", "127.0.0.1:0", "--follow-interval", "100ms")
 	ours := ledgerURL(t, up)
 	deadline := time.Now().Add(60 * time.Second)
 	for !ready(ours + "/readyz") {

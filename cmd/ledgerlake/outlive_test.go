@@ -19,6 +19,7 @@ import (
 // answers are 200 or 503, reading resumes by itself, and the tables are those of an
 // undisturbed run.
 func TestUpOutlivesItsServices(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	ledger, url := network(t, 600)
 	data := t.TempDir()

@@ -310,6 +310,7 @@ func watched(t *testing.T, base string, document *openapitest.Document) string {
 // TestExamples runs the commands of the pages and compares what they print. Together they
 // use every operation of the scan interface.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	needTools(t, "bash", "curl", "zstd")
 	texts := make([]string, len(examplePages))

@@ -18,6 +18,7 @@ import (
 // TestWalletsAreVerifiedAndRebuilt ingests a node's stream, damages what was derived from it for
 // wallets, finds the damage and has it derived again.
 func TestWalletsAreVerifiedAndRebuilt(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

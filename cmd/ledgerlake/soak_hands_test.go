@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/faults"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // crowdClients is how many clients visit in an episode.
@@ -41,7 +43,7 @@ func (ep *episode) withFolder(work func(folder string) error) (err error) {
 }
 
 func (ep *episode) crowd(ctx context.Context, data string, res *result) error {
-	h, err := openHouse(ctx, data, 1000)
+	h, err := openHouse(ctx, data, "--updates", "1000", "--live", strconv.Itoa(peopleRate))
 	if err != nil {
 		return err
 	}
@@ -79,13 +81,20 @@ const (
 	commandTries = 6
 	// stopsWithin is how long a command may take to end after ctrl-C.
 	stopsWithin = time.Minute
-	// interruptSpan is the time within which ctrl-C comes.
-	interruptSpan = 4 * time.Second
 )
+
+// interruptSpan is the time within which ctrl-C comes.
+var interruptSpan = time.Duration(schematest.Rounds(2500, 4000)) * time.Millisecond
+
+// handsNetwork has a day that is published and one that is not, and hardly goes on: at the rate of a
+// crowd it would begin a new day, to be published as well, every ten seconds.
+var handsNetwork = []string{"--updates", "400", "--days", "2"}
+
+const handsRate = "2"
 
 func (h *hands) work(ctx context.Context, data string) error {
 	h.data = data
-	up := []string{"up", "--updates", "400", "--live", "0", "--listen", "127.0.0.1:0"}
+	up := slices.Concat([]string{"up", "--live", "0", "--listen", "127.0.0.1:0"}, handsNetwork)
 	h.stopped(ctx, up...)
 	for range commandTries {
 		h.stopped(ctx, h.command(up)...)
@@ -120,12 +129,12 @@ func (h *hands) command(up []string) []string {
 
 // beside runs commands on a folder that another process uses.
 func (h *hands) beside(ctx context.Context) error {
-	house, err := openHouse(ctx, h.data, 400)
+	house, err := openHouse(ctx, h.data, append(handsNetwork, "--live", handsRate)...)
 	if err != nil {
 		return err
 	}
 	for range 3 {
-		h.stopped(ctx, h.command([]string{"up", "--updates", "400"})...)
+		h.stopped(ctx, h.command(append([]string{"up"}, handsNetwork...))...)
 		if err := house.alive(); err != nil {
 			return err
 		}

@@ -34,12 +34,11 @@ type house struct {
 	ended          chan error
 }
 
-// openHouse starts the product over a simulated network that goes on, and waits until all of its
-// history is there and one day is published. The caller must close it.
-func openHouse(ctx context.Context, data string, updates int) (*house, error) {
+// openHouse starts the product over a simulated network that goes on, which the flags describe, and
+// waits until all of its history is there and one day is published. The caller must close it.
+func openHouse(ctx context.Context, data string, network ...string) (*house, error) {
 	h := &house{data: data, ended: make(chan error, 1)}
-	cmd, err := productCommand(ctx, "up", "--data", data, "--listen", "127.0.0.1:0",
-		"--updates", strconv.Itoa(updates), "--live", strconv.Itoa(peopleRate))
+	cmd, err := productCommand(ctx, append([]string{"up", "--data", data, "--listen", "127.0.0.1:0"}, network...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +248,7 @@ func TestPeopleHangUp(t *testing.T) {
 		t.Skipf("episodes of TestSoak do that; set %s to a number of clients for more", disconnectsEnv)
 	}
 	needEngine(t)
-	h, err := openHouse(t.Context(), filepath.Join(t.TempDir(), "data"), 2000)
+	h, err := openHouse(t.Context(), filepath.Join(t.TempDir(), "data"), "--updates", "2000", "--live", strconv.Itoa(peopleRate))
 	if err != nil {
 		t.Fatal(err)
 	}

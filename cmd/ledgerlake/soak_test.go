@@ -59,6 +59,7 @@ func readSoakOptions(t *testing.T) soakOptions {
 //	make soak EPISODES=1000                   many seeds
 //	make soak SEED=123 EPISODES=1 VERBOSE=1   one of them again
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	options := readSoakOptions(t)
 	begun := time.Now()
 	l := newLab(t)

@@ -42,6 +42,7 @@ func statusURL(t *testing.T, l *ledgerlake) string {
 
 // TestStreamsPage watches an ingest by its status page and metrics.
 func TestStreamsPage(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	_, url := network(t, 3000)
 	base := statusURL(t, start(t, "ingest", "--data", t.TempDir(), "--scan-url", url, "--status-listen", "127.0.0.1:0"))

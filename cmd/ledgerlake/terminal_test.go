@@ -193,6 +193,7 @@ func leavesNoBar(t *testing.T, screen string, phases ...string) {
 
 // Each phase of the demo ends with its line, on a terminal of any width, and its bar is gone.
 func TestTerminalDemo(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	phases := []string{"simulated network", "backfill", "export", "verify store", "verify objects", "measure network layout", ""}
 	for _, width := range []int{40, 200} {
@@ -201,7 +202,7 @@ func TestTerminalDemo(t *testing.T) {
 			if width == 200 {
 				env = append(env, "NO_COLOR=1")
 			}
-			term := onTerminal(t, width, env, "demo", "--updates", "1000", "--days", "2")
+			term := onTerminal(t, width, env, "demo", "--updates", "300", "--days", "1")
 			screen, status := term.finish(t)
 			if status != 0 {
 				t.Fatalf("status %d:\n%s", status, screen)
@@ -225,8 +226,9 @@ func TestTerminalDemo(t *testing.T) {
 // The other commands that show progress leave no bar either, while the terminal is made wider; and
 // where one ends, the next one continues.
 func TestTerminalResized(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
-	_, url := network(t, 1500)
+	_, url := networkOfDays(t, 600, 2)
 	data := t.TempDir()
 	for _, c := range []struct {
 		phases []string
@@ -269,6 +271,7 @@ func TestTerminalResized(t *testing.T) {
 // Ctrl-C at any moment leaves a screen without a bar, one line that says why, and the status of
 // an interrupt. A command that runs until it is stopped has then done what it should.
 func TestTerminalInterrupted(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	_, url := network(t, 3000)
 	random := rand.New(rand.NewPCG(7, uint64(time.Now().UnixNano())))
@@ -280,7 +283,7 @@ func TestTerminalInterrupted(t *testing.T) {
 		{"", []string{"demo", "--updates", "30000"}, 130},
 		{"simulated network", []string{"demo", "--updates", "30000"}, 130},
 		{"backfill", []string{"ingest", "--once", "--scan-url", url}, 130},
-		{"Try: ", []string{"up", "--listen", "127.0.0.1:0", "--updates", "500", "--live", "20"}, 0},
+		{"Try: ", []string{"up", "--listen", "127.0.0.1:0", "--updates", "500", "--days", "1", "--live", "20"}, 0},
 	} {
 		t.Run(c.args[0]+" "+c.until, func(t *testing.T) {
 			term := onTerminal(t, 80, nil, append(c.args, "--data", t.TempDir())...)

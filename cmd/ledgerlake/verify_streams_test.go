@@ -44,6 +44,7 @@ func networkWithNode(t *testing.T, updates int) (ledger *devnet.Ledger, scanURL,
 // TestVerifyCoversAllStreams verifies a store with the public history and what a node
 // sees, and then damages the latter.
 func TestVerifyCoversAllStreams(t *testing.T) {
+	t.Parallel()
 	needEngine(t)
 	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
