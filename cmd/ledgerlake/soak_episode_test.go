@@ -292,7 +292,7 @@ func (ep *episode) tidy(ctx context.Context) error {
 
 // result is what came of an episode.
 type result struct {
-	kind     string // "ingest", "node", "lie", "export", "kill", "crowd" or "hands"
+	kind     string // "ingest", "node", "lie", "export", "kill", "clients" or "operator"
 	findings []string
 	damage   harm
 	fired    int

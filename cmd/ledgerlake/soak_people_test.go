@@ -25,8 +25,8 @@ const (
 	leftAfter = 10 * time.Second
 )
 
-// house is the product as a process of its own, with all that it serves.
-type house struct {
+// instance is the product as a process of its own, with all that it serves.
+type instance struct {
 	process        *os.Process
 	scan, ledger   string // URLs
 	data           string
@@ -34,10 +34,10 @@ type house struct {
 	ended          chan error
 }
 
-// openHouse starts the product over a simulated network that goes on, which the flags describe, and
+// openInstance starts the product over a simulated network that goes on, which the flags describe, and
 // waits until all of its history is there and one day is published. The caller must close it.
-func openHouse(ctx context.Context, data string, network ...string) (*house, error) {
-	h := &house{data: data, ended: make(chan error, 1)}
+func openInstance(ctx context.Context, data string, network ...string) (*instance, error) {
+	h := &instance{data: data, ended: make(chan error, 1)}
 	cmd, err := productCommand(ctx, append([]string{"up", "--data", data, "--listen", "127.0.0.1:0"}, network...)...)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func openHouse(ctx context.Context, data string, network ...string) (*house, err
 	return h, nil
 }
 
-func (h *house) awaitOpen(ctx context.Context) error {
+func (h *instance) awaitOpen(ctx context.Context) error {
 	deadline := time.Now().Add(lifeTimeout)
 	var last error
 	for time.Now().Before(deadline) {
@@ -73,7 +73,7 @@ func (h *house) awaitOpen(ctx context.Context) error {
 	return fmt.Errorf("the product is not ready: %w\n%s", last, tail(h.stderr.String()))
 }
 
-func (h *house) findURLs() bool {
+func (h *instance) findURLs() bool {
 	text := h.stdout.String()
 	_, rest, _ := strings.Cut(text, "scan interface")
 	_, rest, _ = strings.Cut(rest, "http://")
@@ -87,7 +87,7 @@ func (h *house) findURLs() bool {
 }
 
 // alive returns an error once the process has ended.
-func (h *house) alive() error {
+func (h *instance) alive() error {
 	select {
 	case err := <-h.ended:
 		h.ended <- err
@@ -98,7 +98,7 @@ func (h *house) alive() error {
 }
 
 // close stops the product like ctrl-C does.
-func (h *house) close() error {
+func (h *instance) close() error {
 	_ = h.process.Signal(os.Interrupt)
 	select {
 	case err := <-h.ended:
@@ -120,7 +120,7 @@ type holding struct {
 	at                time.Time
 }
 
-func (h *house) holding(ctx context.Context) (holding, error) {
+func (h *instance) holding(ctx context.Context) (holding, error) {
 	raw, err := fetch(ctx, http.MethodGet, h.scan+"/metrics", "")
 	if err != nil {
 		return holding{}, err
@@ -149,7 +149,7 @@ func metric(page []byte, name string) (float64, error) {
 
 // least is the least that the process has of each within a time. What ingest and jobs have comes
 // and goes; what is kept for clients that are gone does not.
-func (h *house) least(ctx context.Context, within time.Duration) (holding, error) {
+func (h *instance) least(ctx context.Context, within time.Duration) (holding, error) {
 	least, err := h.holding(ctx)
 	for until := time.Now().Add(within); err == nil && time.Now().Before(until); {
 		time.Sleep(200 * time.Millisecond)
@@ -163,7 +163,7 @@ func (h *house) least(ctx context.Context, within time.Duration) (holding, error
 }
 
 // longQueries are the queries that the engine has been working on for longer than a time.
-func (h *house) longQueries(ctx context.Context, longer time.Duration) (list []string, err error) {
+func (h *instance) longQueries(ctx context.Context, longer time.Duration) (list []string, err error) {
 	dsn, err := os.ReadFile(filepath.Join(h.data, "engine", "engine.dsn"))
 	if err != nil {
 		return nil, err
@@ -194,8 +194,8 @@ func (h *house) longQueries(ctx context.Context, longer time.Duration) (list []s
 // are opened as they are needed, and kept.
 const slack = 40
 
-// visited has a crowd come to the house and says what is wrong after it.
-func (h *house) visited(ctx context.Context, c *crowd, seed uint64, n int) (findings []string, err error) {
+// visited has clients come to the instance and says what is wrong after it.
+func (h *instance) visited(ctx context.Context, c *leavingClients, seed uint64, n int) (findings []string, err error) {
 	c.come(ctx, seed, max(visitors, n/10)) // connections to the store that are opened once
 	before, err := h.least(ctx, 3*time.Second)
 	if err != nil {
@@ -229,7 +229,7 @@ func (h *house) visited(ctx context.Context, c *crowd, seed uint64, n int) (find
 	// The network goes on at its rate: a stream that keeps up commits as many items.
 	span := during.at.Sub(before.at).Seconds()
 	if rate := (during.items - before.items) / span; span > 5 && rate < peopleRate/2 {
-		finding("%.1f updates per second were ingested beside the crowd, of %d", rate, peopleRate)
+		finding("%.1f updates per second were ingested beside the clients, of %d", rate, peopleRate)
 	}
 	if long, err := h.longQueries(ctx, leftAfter); err != nil {
 		return nil, err
@@ -248,12 +248,12 @@ func TestPeopleHangUp(t *testing.T) {
 		t.Skipf("episodes of TestSoak do that; set %s to a number of clients for more", disconnectsEnv)
 	}
 	needEngine(t)
-	h, err := openHouse(t.Context(), filepath.Join(t.TempDir(), "data"), "--updates", "2000", "--live", strconv.Itoa(peopleRate))
+	h, err := openInstance(t.Context(), filepath.Join(t.TempDir(), "data"), "--updates", "2000", "--live", strconv.Itoa(peopleRate))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.process.Kill() })
-	c, err := newCrowd(t.Context(), h.scan, h.ledger)
+	c, err := newLeavingClients(t.Context(), h.scan, h.ledger)
 	if err != nil {
 		t.Fatal(err)
 	}

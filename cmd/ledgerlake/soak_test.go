@@ -27,7 +27,7 @@ const (
 	soakVerboseEnv  = "LEDGERLAKE_SOAK_VERBOSE"
 
 	// soakFirst is the first seed of an ordinary run, so that there are episodes of all kinds but of
-	// crowds, which take minutes, and of kills, which TestKillAtAnyMoment has.
+	// clients that leave, which take minutes, and of kills, which TestKillAtAnyMoment has.
 	soakFirst = 26
 	// soakers is how many episodes run at a time: most of an episode is waiting.
 	soakers = 8
@@ -151,9 +151,9 @@ func (l *lab) runSeed(ctx context.Context, seed faults.Seed) (result, *episode) 
 	lies := faults.Lies()
 	switch {
 	case seed%50 == 25:
-		return l.runCrowd(ctx, seed)
+		return l.runLeavingClients(ctx, seed)
 	case seed%50 == 35:
-		return l.runHands(ctx, seed)
+		return l.runOperator(ctx, seed)
 	case seed%8 == 7:
 		return l.runNodeLie(ctx, seed, int(seed/8))
 	case seed%8 == 3:

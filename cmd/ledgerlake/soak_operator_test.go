@@ -19,14 +19,14 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// crowdClients is how many clients visit in an episode.
-const crowdClients = 250
+// leavingClientCount is how many clients visit in an episode.
+const leavingClientCount = 250
 
-// runCrowd is an episode in which clients leave early, beside ingest.
-func (l *lab) runCrowd(ctx context.Context, seed faults.Seed) (result, *episode) {
+// runLeavingClients is an episode in which clients leave early, beside ingest.
+func (l *lab) runLeavingClients(ctx context.Context, seed faults.Seed) (result, *episode) {
 	ep := l.newEpisode(seed, faults.Plan{})
-	res := result{kind: "crowd", fired: crowdClients}
-	if err := ep.withFolder(func(data string) error { return ep.crowd(ctx, data, &res) }); err != nil {
+	res := result{kind: "clients", fired: leavingClientCount}
+	if err := ep.withFolder(func(data string) error { return ep.leavingClients(ctx, data, &res) }); err != nil {
 		res.findings = append(res.findings, err.Error())
 	}
 	return res, ep
@@ -42,34 +42,34 @@ func (ep *episode) withFolder(work func(folder string) error) (err error) {
 	return work(folder)
 }
 
-func (ep *episode) crowd(ctx context.Context, data string, res *result) error {
-	h, err := openHouse(ctx, data, "--updates", "1000", "--live", strconv.Itoa(peopleRate))
+func (ep *episode) leavingClients(ctx context.Context, data string, res *result) error {
+	h, err := openInstance(ctx, data, "--updates", "1000", "--live", strconv.Itoa(peopleRate))
 	if err != nil {
 		return err
 	}
-	c, err := newCrowd(ctx, h.scan, h.ledger)
+	c, err := newLeavingClients(ctx, h.scan, h.ledger)
 	if err != nil {
 		return errors.Join(err, h.close())
 	}
-	res.findings, err = h.visited(ctx, c, uint64(ep.seed), crowdClients)
+	res.findings, err = h.visited(ctx, c, uint64(ep.seed), leavingClientCount)
 	ep.diary.note("%s", c)
 	return errors.Join(err, h.close())
 }
 
-// runHands is an episode of the command line in the hands of people: commands in an odd order,
+// runOperator is an episode of the command line in the hands of people: commands in an odd order,
 // two of them on one folder, each stopped by ctrl-C at any moment. What they leave behind is a
 // folder on which the product works.
-func (l *lab) runHands(ctx context.Context, seed faults.Seed) (result, *episode) {
+func (l *lab) runOperator(ctx context.Context, seed faults.Seed) (result, *episode) {
 	ep := l.newEpisode(seed, faults.Plan{})
-	res := result{kind: "hands"}
-	hands := hands{episode: ep, res: &res, random: seed.Rand("hands")}
-	if err := ep.withFolder(func(data string) error { return hands.work(ctx, data) }); err != nil {
+	res := result{kind: "operator"}
+	o := operator{episode: ep, res: &res, random: seed.Rand("operator")}
+	if err := ep.withFolder(func(data string) error { return o.work(ctx, data) }); err != nil {
 		res.findings = append(res.findings, err.Error())
 	}
 	return res, ep
 }
 
-type hands struct {
+type operator struct {
 	*episode
 	res    *result
 	random *rand.Rand
@@ -86,33 +86,33 @@ const (
 // interruptSpan is the time within which ctrl-C comes.
 var interruptSpan = time.Duration(schematest.Rounds(2500, 4000)) * time.Millisecond
 
-// handsNetwork has a day that is published and one that is not, and hardly goes on: at the rate of a
-// crowd it would begin a new day, to be published as well, every ten seconds.
-var handsNetwork = []string{"--updates", "400", "--days", "2"}
+// operatorNetwork has a day that is published and one that is not, and hardly goes on: at the rate of an
+// instance with clients it would begin a new day, to be published as well, every ten seconds.
+var operatorNetwork = []string{"--updates", "400", "--days", "2"}
 
-const handsRate = "2"
+const operatorRate = "2"
 
-func (h *hands) work(ctx context.Context, data string) error {
-	h.data = data
-	up := slices.Concat([]string{"up", "--live", "0", "--listen", "127.0.0.1:0"}, handsNetwork)
-	h.stopped(ctx, up...)
+func (o *operator) work(ctx context.Context, data string) error {
+	o.data = data
+	up := slices.Concat([]string{"up", "--live", "0", "--listen", "127.0.0.1:0"}, operatorNetwork)
+	o.stopped(ctx, up...)
 	for range commandTries {
-		h.stopped(ctx, h.command(up)...)
+		o.stopped(ctx, o.command(up)...)
 	}
-	if err := h.beside(ctx); err != nil {
+	if err := o.beside(ctx); err != nil {
 		return err
 	}
 	// The folder is whole: everything that was begun is brought to its end.
 	for _, args := range [][]string{{"export"}, {"verify"}} {
-		if out, err := h.run(ctx, 0, args...); err != nil {
-			h.finding("%s after all that: %v\n%s", args[0], err, tail(out))
+		if out, err := o.run(ctx, 0, args...); err != nil {
+			o.finding("%s after all that: %v\n%s", args[0], err, tail(out))
 		}
 	}
 	return nil
 }
 
 // command draws a command.
-func (h *hands) command(up []string) []string {
+func (o *operator) command(up []string) []string {
 	list := [][]string{
 		up, up,
 		{"export"}, {"verify"}, {"verify", "--json"}, {"doctor"}, {"config"},
@@ -121,54 +121,54 @@ func (h *hands) command(up []string) []string {
 		{"worker"},
 		{"get", "1220" + strings.Repeat("ab", 32)},
 		{"rebuild", "wallets"},
-		{"restore", "--data", filepath.Join(h.data, "..", "restored-"+strconv.Itoa(int(h.random.Int32())))},
+		{"restore", "--data", filepath.Join(o.data, "..", "restored-"+strconv.Itoa(int(o.random.Int32())))},
 		{"automation", "--dry-run"},
 	}
-	return list[h.random.IntN(len(list))]
+	return list[o.random.IntN(len(list))]
 }
 
 // beside runs commands on a folder that another process uses.
-func (h *hands) beside(ctx context.Context) error {
-	house, err := openHouse(ctx, h.data, append(handsNetwork, "--live", handsRate)...)
+func (o *operator) beside(ctx context.Context) error {
+	instance, err := openInstance(ctx, o.data, append(operatorNetwork, "--live", operatorRate)...)
 	if err != nil {
 		return err
 	}
 	for range 3 {
-		h.stopped(ctx, h.command(append([]string{"up"}, handsNetwork...))...)
-		if err := house.alive(); err != nil {
+		o.stopped(ctx, o.command(append([]string{"up"}, operatorNetwork...))...)
+		if err := instance.alive(); err != nil {
 			return err
 		}
 	}
-	return house.close()
+	return instance.close()
 }
 
 // stopped runs a command and stops it by ctrl-C at some time, if it has not ended by then.
-func (h *hands) stopped(ctx context.Context, args ...string) {
-	after := time.Duration(h.random.Int64N(int64(interruptSpan)))
-	h.res.fired++
-	out, err := h.run(ctx, after, args...)
-	h.diary.note("%s, ctrl-C after %s: %v\n%s", strings.Join(args, " "), after, err, tail(out))
+func (o *operator) stopped(ctx context.Context, args ...string) {
+	after := time.Duration(o.random.Int64N(int64(interruptSpan)))
+	o.res.fired++
+	out, err := o.run(ctx, after, args...)
+	o.diary.note("%s, ctrl-C after %s: %v\n%s", strings.Join(args, " "), after, err, tail(out))
 	if errors.Is(err, errHangs) {
-		h.finding("%s does not end after ctrl-C at %s\n%s", args[0], after, tail(out))
+		o.finding("%s does not end after ctrl-C at %s\n%s", args[0], after, tail(out))
 	}
 	for _, word := range []string{"panic", "goroutine ", "runtime error", "SIGSEGV"} {
 		if strings.Contains(out, word) {
-			h.finding("%s stopped after %s says %q:\n%s", args[0], after, word, out)
+			o.finding("%s stopped after %s says %q:\n%s", args[0], after, word, out)
 			break
 		}
 	}
 }
 
-func (h *hands) finding(format string, args ...any) {
-	h.res.findings = append(h.res.findings, fmt.Sprintf(format, args...))
+func (o *operator) finding(format string, args ...any) {
+	o.res.findings = append(o.res.findings, fmt.Sprintf(format, args...))
 }
 
 // run runs a command on the folder, to its end if after is 0, and returns what it printed.
-func (h *hands) run(ctx context.Context, after time.Duration, args ...string) (string, error) {
+func (o *operator) run(ctx context.Context, after time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, processLimit)
 	defer cancel()
 	if !strings.Contains(strings.Join(args, " "), "--data") {
-		args = append(args[:len(args):len(args)], "--data", h.data)
+		args = append(args[:len(args):len(args)], "--data", o.data)
 	}
 	cmd, err := productCommand(ctx, args...)
 	if err != nil {

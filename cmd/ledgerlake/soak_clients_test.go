@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// crowd are clients as people are: most of them leave before they have their answer.
-type crowd struct {
+// leavingClients are clients as people are: most of them leave before they have their answer.
+type leavingClients struct {
 	visits []visit
 	// left counts clients by how they left.
 	left [departures]atomic.Int64
-	// refused counts connections that the product did not take, which no crowd may bring about.
+	// refused counts connections that the product did not take, which no clients may bring about.
 	refused atomic.Int64
 }
 
@@ -58,7 +58,7 @@ const (
 )
 
 // come has n clients visit and leave, which the seed draws.
-func (c *crowd) come(ctx context.Context, seed uint64, n int) {
+func (c *leavingClients) come(ctx context.Context, seed uint64, n int) {
 	numbers := make(chan int)
 	var inside sync.WaitGroup
 	for range min(visitors, n) {
@@ -80,7 +80,7 @@ func (c *crowd) come(ctx context.Context, seed uint64, n int) {
 }
 
 // one is one client from its connection to its departure.
-func (c *crowd) one(ctx context.Context, r *rand.Rand, way departure, v visit) {
+func (c *leavingClients) one(ctx context.Context, r *rand.Rand, way departure, v visit) {
 	c.left[way].Add(1)
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
@@ -177,7 +177,7 @@ func (v *visit) cancel(ctx context.Context, r *rand.Rand) {
 }
 
 // String says how the clients left.
-func (c *crowd) String() string {
+func (c *leavingClients) String() string {
 	names := [departures]string{"said nothing", "left in their request", "left at once", "left in the answer", "read slowly", "reset", "cancelled", "stayed"}
 	var parts []string
 	for i := range names {
@@ -224,8 +224,8 @@ func textFrame(message string) []byte {
 	return frame
 }
 
-// newCrowd finds out what there is to ask for: all that is streamed, and some lookups.
-func newCrowd(ctx context.Context, scanURL, ledgerURL string) (*crowd, error) {
+// newLeavingClients finds out what there is to ask for: all that is streamed, and some lookups.
+func newLeavingClients(ctx context.Context, scanURL, ledgerURL string) (*leavingClients, error) {
 	scan, ledger := strings.TrimPrefix(scanURL, "http://"), strings.TrimPrefix(ledgerURL, "http://")
 	object, err := publishedObject(ctx, scanURL)
 	if err != nil {
@@ -244,7 +244,7 @@ func newCrowd(ctx context.Context, scanURL, ledgerURL string) (*crowd, error) {
 	list := strings.Replace(updates, `"beginExclusive":0`, fmt.Sprintf(`"beginExclusive":0,"endInclusive":%d`, end), 1)
 	active := fmt.Sprintf(`{"activeAtOffset":%d,"eventFormat":%s}`, end, anyPartyFormat)
 	dump := "/v0/state/acs/dump?migration_id=0&at=2026-07-02T12:34:56Z"
-	return &crowd{visits: []visit{
+	return &leavingClients{visits: []visit{
 		request(scan, "GET", dump, ""),
 		request(scan, "GET", dump, "", "Accept-Encoding: zstd"),
 		request(scan, "GET", dump, "", "Accept-Encoding: gzip"),
