@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +25,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // beMain makes the test binary the product, so that tests can start and kill it.
@@ -184,7 +186,7 @@ func TestDemoIsReproducible(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	demo := func(args ...string) app.DemoSummary {
-		args = append([]string{"demo", "--json", "--updates", "300", "--days", "2"}, args...)
+		args = append([]string{"demo", "--json", "--updates", strconv.Itoa(schematest.Rounds(300, 800)), "--days", strconv.Itoa(schematest.Rounds(2, 3))}, args...)
 		return parse[app.DemoSummary](t, lastLine(mustRun(t, args...)))
 	}
 	first := demo("--scan-workers", "1", "--concurrency", "1")
@@ -317,7 +319,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	small := t.TempDir()
-	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, "size=12m"); err != nil {
+	if err := syscall.Mount("tmpfs", small, "tmpfs", 0, fmt.Sprintf("size=%dm", schematest.Rounds(12, 24))); err != nil {
 		t.Skipf("needs the right to mount a file system: %v", err)
 	}
 	t.Cleanup(func() {
@@ -325,7 +327,7 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	ledger, url := network(t, 4000)
+	ledger, url := network(t, schematest.Rounds(4000, 12_000))
 	l := start(t, "ingest", "--once", "--data", small, "--scan-url", url)
 	ended := make(chan error, 1)
 	go func() { ended <- l.Wait() }()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // TestRestore loses the store of a data folder, rebuilds it from the bucket alone with
@@ -18,7 +19,7 @@ import (
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	ledger, url := networkOfDays(t, 600, 2)
+	ledger, url := networkOfDays(t, schematest.Rounds(600, 900), schematest.Rounds(2, 4))
 	data := t.TempDir()
 	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", url)
 	mustRun(t, "export", "--data", data, "--bulk-lookups")
