@@ -85,16 +85,17 @@ func (a *App) checkClickHouse(ctx context.Context) Finding {
 		f.Detail, f.Fix = fmt.Sprintf("reading the version of the tables: %v", err), "grant SELECT on the tables of the database and on system.tables"
 		return f
 	}
-	f.OK, f.Detail = true, fmt.Sprintf("%s at %s, %s", v, engine.MaskDSN(dsn), tablesOf(version))
-	if known := int64(schemas.StoreVersion()); version > known {
-		f.OK, f.Fix = false, fmt.Sprintf("this ledgerlake knows tables up to version %d: install the later one", known)
+	known := int64(schemas.StoreVersion())
+	f.OK, f.Detail = version <= known, fmt.Sprintf("%s at %s, %s", v, engine.MaskDSN(dsn), tablesOf(version, known))
+	if !f.OK {
+		f.Fix = fmt.Sprintf("this ledgerlake knows tables up to version %d: install the later one", known)
 	}
 	return f
 }
 
-// tablesOf says in words which version a store has.
-func tablesOf(version int64) string {
-	switch known := int64(schemas.StoreVersion()); {
+// tablesOf says in words which version a store has, and whether it is older than the known one.
+func tablesOf(version, known int64) string {
+	switch {
 	case version == 0:
 		return "no tables yet"
 	case version < known:
