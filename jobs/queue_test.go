@@ -3,7 +3,6 @@ package jobs_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,16 +14,11 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// parallel is how many tests run at a time: most of them wait for times to come, so more than there
-// are processors.
-const parallel = "8"
-
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", parallel); err != nil {
-		panic(err)
-	}
+	schematest.WaitInParallel() // most of them do
 	os.Exit(m.Run())
 }
 

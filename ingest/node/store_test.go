@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"testing"
 
@@ -12,16 +11,11 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// parallel is how many tests run at a time: most of them wait for answers that come late, so more
-// than there are processors.
-const parallel = "8"
-
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", parallel); err != nil {
-		panic(err)
-	}
+	schematest.WaitInParallel() // most of them do
 	os.Exit(enginetest.Run(m))
 }
 

@@ -1,18 +1,13 @@
 package node
 
 import (
-	"flag"
 	"os"
 	"testing"
+
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
-// parallel is how many tests run at a time: most of them wait for answers that come late, so more
-// than there are processors.
-const parallel = "8"
-
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", parallel); err != nil {
-		panic(err)
-	}
+	schematest.WaitInParallel() // most of them do
 	os.Exit(m.Run())
 }
