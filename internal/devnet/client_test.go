@@ -154,13 +154,11 @@ func (c client) items(method, path, body string) []item {
 
 func decodeItem(t *testing.T, raw json.RawMessage) item {
 	t.Helper()
-	it := item{raw: raw}
-	if !it.decode(raw) {
-		it = item{raw: raw}
-		if err := json.Unmarshal(raw, &it); err != nil {
-			t.Fatalf("item %.200s: %v", raw, err)
-		}
+	it, err := decode[item](raw)
+	if err != nil {
+		t.Fatalf("item %.200s: %v", raw, err)
 	}
+	it.raw = raw
 	if it.Event != nil {
 		it.MigrationID = decodeEvent(t, it.Event).MigrationID
 	}
@@ -169,13 +167,11 @@ func decodeItem(t *testing.T, raw json.RawMessage) item {
 
 func decodeEvent(t *testing.T, raw json.RawMessage) event {
 	t.Helper()
-	e := event{raw: raw}
-	if !e.decode(raw) {
-		e = event{raw: raw}
-		if err := json.Unmarshal(raw, &e); err != nil {
-			t.Fatalf("event %.200s: %v", raw, err)
-		}
+	e, err := decode[event](raw)
+	if err != nil {
+		t.Fatalf("event %.200s: %v", raw, err)
 	}
+	e.raw = raw
 	return e
 }
 
@@ -235,12 +231,9 @@ func (c client) allEvents(encoding string, pageSize int) []eventItem {
 	for {
 		page := c.list("POST", "/v0/events", fmt.Sprintf(`{"page_size":%d,"contract_value_encoding":%q%s}`, pageSize, encoding, after), "events")
 		for _, raw := range page {
-			var e eventItem
-			if !e.decode(raw) {
-				e = eventItem{}
-				if err := json.Unmarshal(raw, &e); err != nil {
-					c.t.Fatalf("item %.200s: %v", raw, err)
-				}
+			e, err := decode[eventItem](raw)
+			if err != nil {
+				c.t.Fatalf("item %.200s: %v", raw, err)
 			}
 			all = append(all, e)
 		}

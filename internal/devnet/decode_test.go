@@ -2,12 +2,15 @@ package devnet
 
 import (
 	"encoding/json"
+	"reflect"
+	"sync"
 
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
 // The functions here decode what the network serves in canonical form several times as fast as
-// encoding/json, which reads each nested text once per level. They return false for all else.
+// encoding/json, which reads each nested text once per level. They return false for all else,
+// which decode then leaves to encoding/json.
 
 // elementsOf returns the elements of a list, or of the list that is the only member of an object.
 func elementsOf(raw []byte, key string) (list []json.RawMessage, ok bool) {
@@ -52,103 +55,66 @@ func textsAt(c *jsonscan.Cursor) (list []string) {
 	return list
 }
 
-func (it *item) decode(raw []byte) bool {
-	c := jsonscan.NewCursor(raw)
+func membersAt(c *jsonscan.Cursor) map[string]json.RawMessage {
+	members := map[string]json.RawMessage{}
 	for m := c.Members(); m.Next(); {
-		switch m.Key() {
-		case "update_id":
-			it.UpdateID = c.Text()
-		case "migration_id":
-			it.MigrationID = c.Int()
-		case "record_time":
-			it.RecordTime = c.Text()
-		case "synchronizer_id":
-			it.SynchronizerID = c.Text()
-		case "offset":
-			it.Offset = c.Text()
-		case "root_event_ids":
-			it.RootEventIDs = textsAt(&c)
-		case "events_by_id":
-			it.EventsByID = map[string]json.RawMessage{}
-			for e := c.Members(); e.Next(); {
-				it.EventsByID[e.Key()] = c.Raw()
-			}
-		case "event":
-			it.Event = c.Raw()
-		default:
-			c.Raw()
-		}
+		members[m.Key()] = c.Raw()
 	}
-	c.End()
-	return !c.Failed()
+	return members
 }
 
-func (e *event) decode(raw []byte) bool {
-	c := jsonscan.NewCursor(raw)
-	for m := c.Members(); m.Next(); {
-		switch m.Key() {
-		case "event_type":
-			e.EventType = c.Text()
-		case "event_id":
-			e.EventID = c.Text()
-		case "contract_id":
-			e.ContractID = c.Text()
-		case "template_id":
-			e.TemplateID = c.Text()
-		case "package_name":
-			e.PackageName = c.Text()
-		case "create_arguments":
-			e.CreateArguments = c.Raw()
-		case "created_at":
-			e.CreatedAt = c.Text()
-		case "signatories":
-			e.Signatories = textsAt(&c)
-		case "observers":
-			e.Observers = textsAt(&c)
-		case "choice":
-			e.Choice = c.Text()
-		case "choice_argument":
-			e.Argument = c.Raw()
-		case "exercise_result":
-			e.Result = c.Raw()
-		case "consuming":
-			e.Consuming = c.Bool()
-		case "acting_parties":
-			e.ActingParties = textsAt(&c)
-		case "child_event_ids":
-			e.ChildEventIDs = textsAt(&c)
-		case "migration_id":
-			e.MigrationID = c.Int()
-		case "source_synchronizer":
-			e.Source = c.Text()
-		case "target_synchronizer":
-			e.Target = c.Text()
-		case "unassign_id":
-			e.UnassignID = c.Text()
-		case "reassignment_counter":
-			e.Counter = c.Int()
-		case "created_event":
-			e.CreatedEvent = c.Raw()
-		default:
-			c.Raw()
+// fieldsByType are the numbers of fields by the names in their json tags, of each struct that decode
+// has filled.
+var fieldsByType sync.Map // reflect.Type to map[string]int
+
+func fieldsOf(typ reflect.Type) map[string]int {
+	if known, ok := fieldsByType.Load(typ); ok {
+		return known.(map[string]int)
+	}
+	fields := make(map[string]int)
+	for i := range typ.NumField() {
+		if name := typ.Field(i).Tag.Get("json"); name != "" {
+			fields[name] = i
 		}
 	}
-	c.End()
-	return !c.Failed()
+	fieldsByType.Store(typ, fields)
+	return fields
 }
 
-func (e *eventItem) decode(raw []byte) bool {
+// decode returns the struct that an object is, by its json tags.
+func decode[T any](raw []byte) (v T, err error) {
+	if decodeCanonical(raw, &v) {
+		return v, nil
+	}
+	v = *new(T)
+	err = json.Unmarshal(raw, &v)
+	return v, err
+}
+
+func decodeCanonical[T any](raw []byte, into *T) bool {
+	fields, row := fieldsOf(reflect.TypeFor[T]()), reflect.ValueOf(into).Elem()
 	c := jsonscan.NewCursor(raw)
 	for m := c.Members(); m.Next(); {
-		switch value := c.Raw(); m.Key() {
-		case "update":
-			e.Update = value
-		case "verdict":
-			e.Verdict = value
-		case "traffic_summary":
-			e.Traffic = value
-		case "app_activity_records":
-			e.AppActivity = value
+		i, ok := fields[m.Key()]
+		if !ok {
+			c.Raw()
+			continue
+		}
+		switch field := row.Field(i).Addr().Interface().(type) {
+		case *string:
+			*field = c.Text()
+		case *int64:
+			*field = c.Int()
+		case *bool:
+			*field = c.Bool()
+		case *[]string:
+			*field = textsAt(&c)
+		case *json.RawMessage:
+			*field = c.Raw()
+		case *map[string]json.RawMessage:
+			*field = membersAt(&c)
+		default:
+			return false
 		}
 	}
 	c.End()
