@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -19,9 +22,30 @@ import (
 // ErrNewerStore says that a later version of the product has made the store's tables.
 var ErrNewerStore = errors.New("the store was made by a later version of ledgerlake")
 
+// Migration is how far the migration of a store has come.
+type Migration struct {
+	// From and To are the versions of the store's tables before all steps and after them. From is 0
+	// for a store without tables.
+	From, To int64
+	// Name is that of the step that is running, such as "0160_batch_rows"; it is number Step, from 1,
+	// of Steps.
+	Name        string
+	Step, Steps int
+	// Done of Total are what a long step counts, such as batches. Total is 0 when a step begins, and
+	// where there is nothing to count.
+	Done, Total int64
+}
+
 // Migrate brings the store's tables up to the version of this binary, or returns ErrNewerStore. It is
-// safe to repeat. Each file holds one repeatable statement, because ClickHouse rolls no DDL back.
-func Migrate(ctx context.Context, dsn string) (err error) {
+// safe to repeat, also after it was interrupted at any point: each file holds one repeatable statement,
+// because ClickHouse rolls no DDL back.
+func Migrate(ctx context.Context, dsn string) error {
+	return MigrateAndReport(ctx, dsn, func(Migration) {})
+}
+
+// MigrateAndReport is Migrate, and calls report before each step, and not at all if there is nothing to
+// do.
+func MigrateAndReport(ctx context.Context, dsn string, report func(Migration)) (err error) {
 	opts, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
 		return errors.New("the ClickHouse DSN cannot be read")
@@ -33,7 +57,7 @@ func Migrate(ctx context.Context, dsn string) (err error) {
 	}
 	db := clickhouse.OpenDB(opts)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return migrate(ctx, db)
+	return migrate(ctx, db, report)
 }
 
 // Version is the version of the tables of the store that conn reaches, 0 if it has none. It changes
@@ -47,7 +71,7 @@ func Version(ctx context.Context, conn driver.Conn) (version int64, err error) {
 	return version, err
 }
 
-func migrate(ctx context.Context, db *sql.DB) error {
+func migrate(ctx context.Context, db *sql.DB, report func(Migration)) error {
 	files, err := fs.Sub(schemas.Migrations, "migrations")
 	if err != nil {
 		return fmt.Errorf("opening migrations: %w", err)
@@ -63,8 +87,17 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if current > target {
 		return fmt.Errorf("%w: its tables have version %d, this one knows up to %d: install that version, or use another store; nothing was changed", ErrNewerStore, current, target)
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("migrating the store: %w", err)
+	if _, err := provider.HasPending(ctx); err != nil { // an earlier migration was left out
+		return fmt.Errorf("reading the migrations of the store: %w", err)
+	}
+	pending := slices.DeleteFunc(provider.ListSources(), func(s *goose.Source) bool { return s.Version <= current })
+	for i, source := range pending {
+		name := strings.TrimSuffix(path.Base(source.Path), ".sql")
+		report(Migration{From: current, To: target, Name: name, Step: i + 1, Steps: len(pending)})
+		_, err := provider.ApplyVersion(ctx, source.Version, true)
+		if err != nil && !errors.Is(err, goose.ErrAlreadyApplied) { // another process has just done it
+			return fmt.Errorf("migrating the store from version %d to %d: step %s: %w", current, target, name, err)
+		}
 	}
 	return nil
 }

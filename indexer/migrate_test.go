@@ -31,3 +31,35 @@ func TestMigrateRefusesALaterStore(t *testing.T) {
 	}
 	version(known + 1)
 }
+
+// TestMigrationsAreReported has a new store, and one from before the newest tables.
+func TestMigrationsAreReported(t *testing.T) {
+	s := enginetest.Start(t)
+	known := int64(schemas.StoreVersion())
+	migrate := func() (steps []Migration) {
+		t.Helper()
+		if err := MigrateAndReport(t.Context(), s.DSN, func(m Migration) { steps = append(steps, m) }); err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range steps {
+			if m.To != known || m.Step != i+1 || m.Steps != len(steps) || m.Name == "" {
+				t.Errorf("step %d is reported as %+v", i+1, m)
+			}
+		}
+		return steps
+	}
+	made := migrate()
+	if len(made) < 20 || made[0].From != 0 || made[0].Name != "0001_batches" {
+		t.Errorf("a new store is reported as %+v", made)
+	}
+	if steps := migrate(); len(steps) > 0 {
+		t.Errorf("a store of today is reported as %+v", steps)
+	}
+	if err := s.Conn.Exec(t.Context(), "DELETE FROM goose_db_version WHERE version_id >= 150"); err != nil {
+		t.Fatal(err)
+	}
+	again := migrate()
+	if len(again) < 2 || again[0].From >= 150 || again[0].Name != "0150_party_offsets" {
+		t.Errorf("a store from before version 150 is reported as %+v", again)
+	}
+}

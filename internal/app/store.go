@@ -48,7 +48,7 @@ func (d *database) open(ctx context.Context) error {
 	} else if err := d.reach(ctx); err != nil {
 		return err
 	}
-	if err := indexer.Migrate(ctx, d.dsn); err != nil {
+	if err := d.migrate(ctx); err != nil {
 		return err
 	}
 	db, err := store.Open(ctx, d.dsn)

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+// migrate brings the store's tables up to the version of this binary, and logs which version they have
+// and each step on the way.
+func (d *database) migrate(ctx context.Context) error {
+	l := migrationLog{log: d.p.log, now: time.Now}
+	begun := l.now()
+	if err := indexer.MigrateAndReport(ctx, d.dsn, l.report); err != nil {
+		return err
+	}
+	switch {
+	case l.last.Steps == 0:
+		d.p.log.Info("store", "tables", schemas.StoreVersion())
+	case l.last.From == 0:
+		d.p.log.Info("the store is new", "tables", l.last.To)
+	default:
+		d.p.log.Info("the store is migrated", "from", l.last.From, "to", l.last.To, "took", l.now().Sub(begun).Round(time.Millisecond))
+	}
+	return nil
+}
+
+// countInterval is how often the counts of a long step are logged, as often as ingest logs how it
+// stands.
+const countInterval = 10 * time.Second
+
+// migrationLog logs the migration of a store. The steps that make a new one are there with --log-level
+// debug only.
+type migrationLog struct {
+	log  *slog.Logger
+	now  func() time.Time
+	last indexer.Migration // 0 steps before the first
+	at   time.Time         // when last was logged
+}
+
+func (l *migrationLog) report(m indexer.Migration) {
+	if l.last.Steps == 0 && m.From > 0 {
+		// Also in the log of commands that show warnings alone: there is no way back.
+		l.log.Warn("the store is migrated: earlier versions of ledgerlake will refuse it", "from", m.From, "to", m.To, "steps", m.Steps)
+	}
+	begins := m.Step != l.last.Step
+	l.last = m
+	if !begins && l.now().Sub(l.at) < countInterval {
+		return
+	}
+	l.at = l.now()
+	level := slog.LevelInfo
+	if m.From == 0 {
+		level = slog.LevelDebug
+	}
+	attrs := []any{"from", m.From, "to", m.To, "step", m.Name, "number", fmt.Sprintf("%d of %d", m.Step, m.Steps)}
+	if m.Total > 0 {
+		attrs = append(attrs, "done", fmt.Sprintf("%d of %d", m.Done, m.Total))
+	}
+	l.log.Log(context.Background(), level, "migrating the store", attrs...)
+}
