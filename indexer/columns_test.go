@@ -180,7 +180,7 @@ func (f *fixture) checkNodeStream(t *testing.T, list []*schemas.Batch, every int
 	f.checkNodeUpdates(t, list)
 	f.checkActiveAtOffsets(t, stream, 1)
 	f.checkEnded(t, list)
-	f.checkPartyOffsets(t, list)
+	f.checkParties(t, list)
 	if err := l.Tidy(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func (f *fixture) checkEnded(t *testing.T, list []*schemas.Batch) {
 	t.Helper()
 	var want []string
 	for offset, n := range map[int64]int{12: 3, 14: 1, 15: 2} {
-		want = append(want, fmt.Sprintf("%d %d pkg:Mod:T %s", offset, store.ContractHash(fmt.Sprintf("00%0136x", n)), schematest.Party("party", 1)))
+		want = append(want, fmt.Sprintf("%d %d pkg:Mod:T %s", offset, store.Key(fmt.Sprintf("00%0136x", n)), schematest.Party("party", 1)))
 	}
 	slices.Sort(want)
 	got := indexertest.Texts(t, f.dsn, `SELECT concat(toString(archived_offset), ' ', toString(contract_key), ' ', template_id, ' ', arrayStringConcat(signatories))
@@ -203,9 +203,9 @@ func (f *fixture) checkEnded(t *testing.T, list []*schemas.Batch) {
 	}
 }
 
-// checkPartyOffsets compares the rows by which updates are found with the witnesses of
-// their events: one for each party of each update, however many events it sees.
-func (f *fixture) checkPartyOffsets(t *testing.T, list []*schemas.Batch) {
+// checkParties compares the places of parties with the witnesses of events: one for each party of
+// each update, however many events it sees.
+func (f *fixture) checkParties(t *testing.T, list []*schemas.Batch) {
 	t.Helper()
 	want := map[string]bool{}
 	for _, b := range list {
@@ -213,13 +213,13 @@ func (f *fixture) checkPartyOffsets(t *testing.T, list []*schemas.Batch) {
 			for _, e := range it.Update.Events {
 				for _, party := range e.Local.Witnesses {
 					if !it.Update.IsImport() {
-						want[fmt.Sprintf("%d %d", it.Update.Local.Offset, store.PartyKey(party))] = true
+						want[fmt.Sprintf("%d %d", it.Update.Local.Offset, store.Key(party))] = true
 					}
 				}
 			}
 		}
 	}
-	got := indexertest.Texts(t, f.dsn, `SELECT concat(toString(node_offset), ' ', toString(party_key)) FROM party_offsets WHERE stream = '`+list[0].Stream+`'`)
+	got := indexertest.Texts(t, f.dsn, `SELECT concat(toString(node_offset), ' ', toString(place_key)) FROM places WHERE kind = 'party' AND stream = '`+list[0].Stream+`'`)
 	if slices.Sort(got); len(got) == 0 || !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 		t.Errorf("parties are found at\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"))
 	}

@@ -336,7 +336,7 @@ func (l *Lifetimes) keepEnded(ctx context.Context, row store.BatchRow, begun []s
 	for i := range begun {
 		if lt := &begun[i]; lt.ArchivedAt != store.NeverArchived && lt.Begun() {
 			block.Append(l.stream, store.EndedContract{
-				ArchivedOffset: lt.ArchivedOffset, Key: store.ContractHash(lt.Event.ContractID), TemplateID: lt.Event.TemplateID,
+				ArchivedOffset: lt.ArchivedOffset, Key: store.Key(lt.Event.ContractID), TemplateID: lt.Event.TemplateID,
 				Signatories: lt.Event.Signatories, Observers: lt.Event.Observers,
 			})
 		}

@@ -57,7 +57,7 @@ func MigrateAndReport(ctx context.Context, dsn string, report func(Migration)) (
 	}
 	db := clickhouse.OpenDB(opts)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return migrate(ctx, db, report)
+	return migrate(ctx, db, dsn, report)
 }
 
 // Version is the version of the tables of the store that conn reaches, 0 if it has none. It changes
@@ -71,12 +71,22 @@ func Version(ctx context.Context, conn driver.Conn) (version int64, err error) {
 	return version, err
 }
 
-func migrate(ctx context.Context, db *sql.DB, report func(Migration)) error {
+// fillingPlaces is the step that is no file: see fillAllPlaces.
+const fillingPlaces, fillingPlacesName = 172, "0172_fill_places"
+
+func migrate(ctx context.Context, db *sql.DB, dsn string, report func(Migration)) error {
 	files, err := fs.Sub(schemas.Migrations, "migrations")
 	if err != nil {
 		return fmt.Errorf("opening migrations: %w", err)
 	}
-	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files)
+	var step Migration // that is running
+	fill := goose.NewGoMigration(fillingPlaces, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error {
+		return fillAllPlaces(ctx, dsn, func(done, total int64) {
+			step.Done, step.Total = done, total
+			report(step)
+		})
+	}}, nil)
+	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files, goose.WithGoMigrations(fill))
 	if err != nil {
 		return fmt.Errorf("reading migrations: %w", err)
 	}
@@ -92,12 +102,19 @@ func migrate(ctx context.Context, db *sql.DB, report func(Migration)) error {
 	}
 	pending := slices.DeleteFunc(provider.ListSources(), func(s *goose.Source) bool { return s.Version <= current })
 	for i, source := range pending {
-		name := strings.TrimSuffix(path.Base(source.Path), ".sql")
-		report(Migration{From: current, To: target, Name: name, Step: i + 1, Steps: len(pending)})
+		step = Migration{From: current, To: target, Name: stepName(source), Step: i + 1, Steps: len(pending)}
+		report(step)
 		_, err := provider.ApplyVersion(ctx, source.Version, true)
 		if err != nil && !errors.Is(err, goose.ErrAlreadyApplied) { // another process has just done it
-			return fmt.Errorf("migrating the store from version %d to %d: step %s: %w", current, target, name, err)
+			return fmt.Errorf("migrating the store from version %d to %d: step %s: %w", current, target, step.Name, err)
 		}
 	}
 	return nil
+}
+
+func stepName(source *goose.Source) string {
+	if source.Version == fillingPlaces {
+		return fillingPlacesName
+	}
+	return strings.TrimSuffix(path.Base(source.Path), ".sql")
 }

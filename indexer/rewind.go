@@ -25,8 +25,8 @@ var (
 	rewindVerdicts string
 	//go:embed sql/rewind_imports.sql
 	rewindImports string
-	//go:embed sql/rewind_party_offsets.sql
-	rewindPartyOffsets string
+	//go:embed sql/rewind_places.sql
+	rewindPlaces string
 	//go:embed sql/rewind_lookup_rows.sql
 	rewindLookupRows string
 	//go:embed sql/rewind_node_lookup_rows.sql
@@ -274,12 +274,32 @@ func (r *Rewind) dropRows(ctx context.Context, stream string, to schemas.Positio
 	if err := r.exec(ctx, rewindHistory, in("events", above(stream, to))); err != nil {
 		return err
 	}
-	for _, statement := range []string{rewindVerdicts, rewindPartyOffsets, rewindImports} {
+	for _, statement := range []string{rewindVerdicts, rewindImports} {
 		if err := r.exec(ctx, statement, above(stream, to)); err != nil {
 			return err
 		}
 	}
-	return r.exec(ctx, rewindHistory, in("updates", above(stream, to)))
+	if err := r.exec(ctx, rewindHistory, in("updates", above(stream, to))); err != nil {
+		return err
+	}
+	return r.dropPlaces(ctx, stream, to)
+}
+
+// dropPlaces drops the places of what was dropped. Those at the very record time of to go with
+// them, and are made again of what is left there.
+func (r *Rewind) dropPlaces(ctx context.Context, stream string, to schemas.Position) error {
+	if err := r.exec(ctx, rewindPlaces, above(stream, to)); err != nil {
+		return err
+	}
+	if to.Offset > 0 || to.RecordTime == schemas.MinMicros {
+		return nil
+	}
+	from := to
+	from.UpdateID = ""
+	if err := fillPlaces(ctx, r.db, stream, from, to, "rewind/"+uuid.NewString()); err != nil {
+		return err
+	}
+	return r.done()
 }
 
 // in adds the table of a statement to its parameters.

@@ -170,7 +170,7 @@ func TestScanIsTakenBack(t *testing.T) {
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 11, Items: 120})
 	r := &rewound{fixture: f, stream: schemas.ScanStream, cut: batches,
-		tables: []string{"updates", "events", "verdicts", "imports", "contracts_live", "contracts_archived", "lookup_rows"}}
+		tables: []string{"updates", "events", "verdicts", "imports", "places", "contracts_live", "contracts_archived", "lookup_rows"}}
 	for i, it := range h.Items {
 		if it.Update != nil && it.Verdict != nil && i%5 == 0 {
 			r.side = append(r.side, schemas.Item{Verdict: it.Verdict, Traffic: it.Traffic, AppActivity: it.AppActivity})
@@ -195,7 +195,7 @@ func TestNodeStreamIsTakenBack(t *testing.T) {
 				cut: func(items []schemas.Item, size int) []*schemas.Batch {
 					return indexertest.NodeBatches(stream, items, size)
 				},
-				tables: []string{"updates", "events", "imports", "party_offsets", "contracts_live", "contracts_archived", "ended_contracts",
+				tables: []string{"updates", "events", "imports", "places", "contracts_live", "contracts_archived", "ended_contracts",
 					"node_lookup_rows", "wallet_contracts", "wallet_log", "wallet_status"}}
 			r.check(t, 50)
 		})
@@ -207,7 +207,7 @@ func TestPendingBatchIsTakenBack(t *testing.T) {
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 12, Items: 200})
 	r := &rewound{fixture: f, stream: schemas.ScanStream, cut: batches, items: h.Items,
-		tables: []string{"updates", "events", "verdicts", "imports", "contracts_live", "contracts_archived"}}
+		tables: []string{"updates", "events", "verdicts", "imports", "places", "contracts_live", "contracts_archived"}}
 	undisturbed := &rewound{fixture: newFixture(t), stream: r.stream, cut: r.cut, items: r.items, tables: r.tables}
 	undisturbed.newLookupRows(t)
 	f.newLookupRows(t)

@@ -45,27 +45,39 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 // places finds where ids stand at or below the watermark, ascending. Nearly every id is
 // that of an update, so verdicts are only asked for the others.
 func (r *Reader) places(ctx context.Context, ids []string) ([]schemas.Position, error) {
-	find := func(query string, ids []string) ([]schemas.Position, error) {
-		params := store.Params{"stream": store.Text(r.stream), "ids": store.Texts(ids)}
-		places, err := store.SelectAll(ctx, r.db, query, params, store.NewPlaces())
-		if err != nil {
-			return nil, fmt.Errorf("looking up the places of %d update ids: %w", len(ids), err)
-		}
-		return places, nil
-	}
-	places, err := find(updatePlacesQuery, ids)
+	places, err := placesOf(ctx, r.db, r.stream, updatePlacesQuery, ids)
 	if err != nil {
 		return nil, err
 	}
 	if others := without(ids, places); len(others) > 0 {
-		verdicts, err := find(verdictPlacesQuery, others)
+		verdicts, err := placesOf(ctx, r.db, r.stream, verdictPlacesQuery, others)
 		if err != nil {
 			return nil, err
 		}
 		places = append(places, verdicts...)
-		slices.SortFunc(places, schemas.Position.Compare)
 	}
+	slices.SortFunc(places, schemas.Position.Compare)
 	return r.passedOf(ctx, places)
+}
+
+// placesOf returns the places in a stream that a query finds by the keys of ids, in any order.
+func placesOf(ctx context.Context, db *store.DB, stream, query string, ids []string) ([]schemas.Position, error) {
+	params := store.Params{"stream": store.Text(stream), "keys": store.Keys(ids)}
+	found, err := store.SelectAll(ctx, db, query, params, store.NewFoundPlaces())
+	if err != nil {
+		return nil, fmt.Errorf("looking up the places of %d update ids: %w", len(ids), err)
+	}
+	byKey := make(map[uint64][]string, len(ids))
+	for _, id := range ids {
+		byKey[store.Key(id)] = append(byKey[store.Key(id)], id)
+	}
+	var places []schemas.Position
+	for _, f := range found {
+		for _, id := range byKey[f.Key] { // those that are not there are not found there
+			places = append(places, schemas.Position{MigrationID: f.MigrationID, RecordTime: f.RecordTime, UpdateID: id})
+		}
+	}
+	return places, nil
 }
 
 // without returns the ids that stand at none of some places.
@@ -165,7 +177,7 @@ func (r *Reader) verdictsByID(ctx context.Context, ids []string) ([]schemas.Item
 		return nil, err
 	}
 	params := through(r.stream, watermark)
-	params["ids"] = store.Texts(ids)
+	params["ids"], params["keys"] = store.Texts(ids), store.Keys(ids)
 	verdicts, err := store.SelectAll(ctx, r.db, verdictsByIDQuery, params, store.NewVerdicts())
 	if err != nil {
 		return nil, fmt.Errorf("looking up late verdicts of %d update ids: %w", len(ids), err)

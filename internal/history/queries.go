@@ -17,8 +17,8 @@ var (
 	eventsAtQuery string
 	//go:embed sql/update_by_hash.sql
 	updateByHashQuery string
-	//go:embed sql/party_events.sql
-	partyEventsQuery string
+	//go:embed sql/party_places.sql
+	partyPlacesQuery string
 	//go:embed sql/party_ends.sql
 	partyEndsQuery string
 	//go:embed sql/contract_events.sql

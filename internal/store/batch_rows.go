@@ -8,7 +8,7 @@ type BatchRows struct {
 	events   *Events
 	imports  *Imports
 	verdicts *Verdicts
-	parties  *PartyOffsets
+	places   *Places
 
 	hashes []uint64 // of the rows of one table
 	hash   BatchHash
@@ -17,7 +17,7 @@ type BatchRows struct {
 // NewBatchRows returns no rows.
 func NewBatchRows() *BatchRows {
 	return &BatchRows{
-		updates: NewUpdates(), events: NewEvents(), imports: NewImports(), verdicts: NewVerdicts(), parties: NewPartyOffsets(),
+		updates: NewUpdates(), events: NewEvents(), imports: NewImports(), verdicts: NewVerdicts(), places: NewPlaces(),
 	}
 }
 
@@ -53,7 +53,7 @@ func (r *BatchRows) Events() int { return r.events.Rows() }
 // Counts are the numbers of rows of the other tables.
 func (r *BatchRows) Counts() *RowCounts {
 	return &RowCounts{
-		Updates: int64(r.updates.Rows()), Imports: int64(r.imports.Rows()), Verdicts: int64(r.verdicts.Rows()), Parties: int64(r.parties.Rows()),
+		Updates: int64(r.updates.Rows()), Imports: int64(r.imports.Rows()), Verdicts: int64(r.verdicts.Rows()), Places: int64(r.places.Rows()),
 	}
 }
 
@@ -61,11 +61,12 @@ func (r *BatchRows) Counts() *RowCounts {
 func (r *BatchRows) Blocks() map[string]Block {
 	return map[string]Block{
 		"updates": r.updates, "events": r.events, "imports": r.imports, "verdicts": r.verdicts,
-		"party_offsets": r.parties,
+		"places": r.places,
 	}
 }
 
 func (r *BatchRows) append(stream string, it *schemas.Item) {
+	r.places.Append(stream, it)
 	switch u := it.Update; {
 	case u == nil:
 	case u.IsImport() && len(u.Events) == 0: // the writer refuses it
@@ -74,7 +75,6 @@ func (r *BatchRows) append(stream string, it *schemas.Item) {
 	default:
 		r.updates.Append(stream, u)
 		r.events.Append(stream, u)
-		r.parties.Append(stream, u)
 	}
 	if it.Verdict != nil { // side data never comes without one
 		r.verdicts.Append(stream, it)

@@ -43,8 +43,9 @@ type RowCounts struct {
 	Updates   int64 `column:"update_rows"`
 	Imports   int64 `column:"import_rows"`
 	Verdicts  int64 `column:"verdict_rows"`
-	Parties   int64 `column:"party_rows"`
 	Lifetimes int64 `column:"lifetime_rows"`
+	// Places are not known of batches that an earlier version wrote.
+	Places int64 `column:"place_rows"`
 }
 
 // unknown is the count of rows that nobody knows.

@@ -1,21 +1,15 @@
 package store
 
-import (
-	"github.com/ClickHouse/ch-go/proto"
-	"github.com/cespare/xxhash/v2"
-)
+import "github.com/ClickHouse/ch-go/proto"
 
 // EndedContract is a contract of a node's own stream as it was when it ended.
 type EndedContract struct {
 	ArchivedOffset int64
-	// Key is ContractHash of its id.
+	// Key is that of its id.
 	Key                    uint64
 	TemplateID             string
 	Signatories, Observers []string
 }
-
-// ContractHash is the key of a contract id in table ended_contracts.
-func ContractHash(contractID string) uint64 { return xxhash.Sum64String(contractID) }
 
 // EndedContracts are rows of table ended_contracts.
 type EndedContracts struct {

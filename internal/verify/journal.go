@@ -150,27 +150,14 @@ func (v *verification) rowsAbove(ctx context.Context, check *Check) error {
 	return nil
 }
 
-// offsetsAtOnce bounds the memory of the engine, which groups parties by offset.
-const offsetsAtOnce = 2_000_000
-
-// wrongParties looks for updates of a node's own stream that table party_offsets, by which the
-// ledger interface finds them, does not have for each party that sees them.
-func (v *verification) wrongParties(ctx context.Context, check *Check) error {
-	if v.mark.Offset <= 0 {
-		return nil
-	}
-	portions := 1 + int(v.mark.Offset/offsetsAtOnce)
-	for p := range portions {
-		err := v.cfg.Audit.WrongParties(ctx, v.mark, p, portions, func(w audit.WrongParty) error {
-			check.Add(Finding{
-				What: "updates of a party by its key", Where: fmt.Sprintf("offset %d, key %d", w.Offset, w.Key),
-				Expected: fmt.Sprintf("%d according to its events", w.Witnessed), Found: fmt.Sprintf("%d in party_offsets", w.Found),
-			})
-			return nil
+// wrongPlaces compares table places, by which updates are found, with what stands there.
+func (v *verification) wrongPlaces(ctx context.Context, check *Check) error {
+	return v.cfg.Audit.WrongPlaces(ctx, v.mark, func(w audit.WrongPlaces) error {
+		check.Add(Finding{
+			What:     fmt.Sprintf("places of kind %s", w.Kind),
+			Where:    fmt.Sprintf("migration %d in the hour from %s", w.MigrationID, w.From),
+			Expected: fmt.Sprintf("%d according to history", w.Expected), Found: fmt.Sprintf("%d, or others", w.Found),
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -79,7 +79,7 @@ type Audit interface {
 	LifetimeSteps(ctx context.Context, buckets []int, through schemas.Position, each func(audit.LifetimeStep) error) error
 	WrongOrigins(ctx context.Context, portion, portions int, each func(audit.Origin) error) error
 	WrongEnds(ctx context.Context, portion, portions int, each func(audit.WrongEnd) error) error
-	WrongParties(ctx context.Context, mark schemas.Position, portion, portions int, each func(audit.WrongParty) error) error
+	WrongPlaces(ctx context.Context, mark schemas.Position, each func(audit.WrongPlaces) error) error
 	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
 	GovernanceParty(ctx context.Context) (string, error)
 	SignedTemplates(ctx context.Context, party string, templates []string) ([]string, error)
@@ -224,7 +224,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if c := v.checks[Batches]; c != nil && cfg.Audit != nil {
 		group.Go(func() error { return v.rowsAbove(groupCtx, c) })
-		group.Go(func() error { return v.wrongParties(groupCtx, c) })
+		group.Go(func() error { return v.wrongPlaces(groupCtx, c) })
 	}
 	group.Go(func() error { return v.readHeld(groupCtx) })
 	group.Go(func() error { return v.readHistory(groupCtx) })

@@ -131,6 +131,13 @@ var damages = []damage{
 	{"a coin is created twice", []string{"INSERT INTO events SELECT * REPLACE (toInt32(node + 500) AS node) FROM (SELECT * FROM events WHERE (update_id, node) = " + oneCoin + ")"}, verify.Coins, "a coin is created twice"},
 	{"a holding is changed", []string{"UPDATE contracts_live SET argument_scalars = concat('9', argument_scalars) WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_at > '2200-01-01'"}, verify.Coins, "the amount of a coin"},
 	{"a holding out of nothing", []string{"INSERT INTO contracts_live SELECT * REPLACE (concat(contract_id, 'ff') AS contract_id) FROM contracts_live WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_at > '2200-01-01' ORDER BY migration_id DESC LIMIT 1"}, verify.Coins, "a coin is held that the events do not leave"},
+	{"an update is not found by its id", []string{"ALTER TABLE places DELETE WHERE kind = 'update' AND place_key = (SELECT max(place_key) FROM places WHERE kind = 'update')"}, verify.Batches, "places of kind update"},
+	{"a verdict is found twice", []string{"INSERT INTO places SELECT * FROM places WHERE kind = 'verdict' ORDER BY place_key LIMIT 1"}, verify.Batches, "places of kind verdict"},
+	{"a contract is found elsewhere", []string{"ALTER TABLE places DELETE WHERE kind = 'contract' AND place_key = (SELECT max(place_key) FROM places WHERE kind = 'contract')",
+		"INSERT INTO places SELECT * REPLACE (record_time + INTERVAL 1 MICROSECOND AS record_time) FROM places WHERE kind = 'contract' ORDER BY place_key LIMIT 1"}, verify.Batches, "places of kind contract"},
+	{"an exercise counts as an end", []string{"INSERT INTO places SELECT * REPLACE ('contract' AS kind) FROM places WHERE kind = 'exercise' ORDER BY place_key LIMIT 1",
+		"ALTER TABLE places DELETE WHERE kind = 'exercise' AND place_key = (SELECT min(place_key) FROM places WHERE kind = 'exercise')"}, verify.Batches, "places of kind exercise"},
+	{"a party finds no update", []string{"ALTER TABLE places DELETE WHERE kind = 'party' AND place_key = (SELECT max(place_key) FROM places WHERE kind = 'party')"}, verify.Batches, "places of kind party"},
 	{"an imported coin is gone", []string{"ALTER TABLE imports DELETE WHERE update_id = (SELECT min(update_id) FROM imports WHERE template_id LIKE '%:Splice.Amulet:Amulet')"}, verify.Coins, "a coin was not carried over"},
 }
 

@@ -82,7 +82,7 @@ func (f *fixture) exec(t *testing.T, statements ...string) {
 	}
 }
 
-var tables = []string{"batches", "updates", "events", "imports", "verdicts", "contracts_live", "contracts_archived", "ended_contracts", "party_offsets"}
+var tables = []string{"batches", "updates", "events", "imports", "verdicts", "contracts_live", "contracts_archived", "ended_contracts", "places"}
 
 // copyRows replaces the rows of a table by those of another store.
 func (f *fixture) copyRows(t *testing.T, from *fixture, table string) {

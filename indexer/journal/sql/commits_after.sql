@@ -3,7 +3,7 @@
 SELECT stream, sequence, state,
        after_migration, after_time, after_id, after_offset,
        through_migration, through_time, through_id, through_offset,
-       items, events, hash, writer, epoch, update_rows, import_rows, verdict_rows, party_rows, lifetime_rows
+       items, events, hash, writer, epoch, update_rows, import_rows, verdict_rows, lifetime_rows, place_rows
 FROM batches
 WHERE stream = {stream:String} AND state = 'commit' AND sequence > {sequence:Int64}
   AND (through_offset, through_migration, through_time, through_id) > ({offset:Int64}, {migration:Int64}, {time:Int64}, {id:String})

@@ -4,11 +4,12 @@
 SELECT stream,
        uniqExactIf(sequence, state = 'commit') + sum(taken_back) AS batches, maxIf(sequence, state = 'commit') AS last, max(sequence) AS announced,
        countIf(state = 'commit' AND update_rows < 0 AND items + events > 0) AS uncounted,
+       countIf(state = 'commit' AND place_rows < 0 AND items + events > 0) AS uncounted_places,
        sumIf(toInt64(events), state = 'commit') AS event_sum,
        sumIf(greatest(update_rows, 0), state = 'commit') AS update_sum,
        sumIf(greatest(import_rows, 0), state = 'commit') AS import_sum,
        sumIf(greatest(verdict_rows, 0), state = 'commit') AS verdict_sum,
-       sumIf(greatest(party_rows, 0), state = 'commit') AS party_sum,
+       sumIf(greatest(place_rows, 0), state = 'commit') AS place_sum,
        sumIf(greatest(lifetime_rows, 0), state = 'commit') AS lifetime_sum,
        argMaxIf(through_migration, sequence, state = 'commit') AS migration, argMaxIf(through_time, sequence, state = 'commit') AS time,
        argMaxIf(through_id, sequence, state = 'commit') AS id, argMaxIf(through_offset, sequence, state = 'commit') AS offset

@@ -8,4 +8,4 @@ SELECT 'imports' AS table, count() AS n FROM imports WHERE stream = {stream:Stri
 UNION ALL
 SELECT 'verdicts' AS table, count() AS n FROM verdicts WHERE stream = {stream:String}
 UNION ALL
-SELECT 'party_offsets' AS table, count() AS n FROM party_offsets WHERE stream = {stream:String}
+SELECT 'places' AS table, count() AS n FROM places WHERE stream = {stream:String}

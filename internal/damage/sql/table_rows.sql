@@ -7,4 +7,4 @@ SELECT 'imports' AS table, count() AS n FROM imports
 UNION ALL
 SELECT 'verdicts' AS table, count() AS n FROM verdicts
 UNION ALL
-SELECT 'party_offsets' AS table, count() AS n FROM party_offsets
+SELECT 'places' AS table, count() AS n FROM places

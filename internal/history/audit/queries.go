@@ -25,8 +25,8 @@ var (
 	carriedOriginsQuery string
 	//go:embed sql/wrong_ended.sql
 	wrongEndedQuery string
-	//go:embed sql/wrong_parties.sql
-	wrongPartiesQuery string
+	//go:embed sql/wrong_places.sql
+	wrongPlacesQuery string
 	//go:embed sql/rows_above.sql
 	rowsAboveQuery string
 )
@@ -234,30 +234,28 @@ func (q *Queries) WrongEnds(ctx context.Context, portion, portions int, each fun
 	return nil
 }
 
-// WrongParty is an update of a node's own stream that a party is a witness of and that is not
-// found by its key, or found twice, or the reverse.
-type WrongParty struct {
-	Offset int64
-	// Key is store.PartyKey of the party.
-	Key uint64
-	// Witnessed is 1 if the party sees the update, else 0. Found is how often the key leads to it.
-	Witnessed, Found uint64
+// WrongPlaces are places of one kind in an hour of record time of which there are others than the
+// events, updates and verdicts there call for: more, fewer, or as many that lead elsewhere.
+type WrongPlaces struct {
+	Kind            string
+	MigrationID     int64
+	From            schemas.Micros // the hour
+	Expected, Found uint64
 }
 
-// WrongParties gives such updates up to a position, one portion of all offsets at a time:
-// portion counts from 0.
-func (q *Queries) WrongParties(ctx context.Context, mark schemas.Position, portion, portions int, each func(WrongParty) error) error {
-	err := q.query(ctx, wrongPartiesQuery, clickhouse.Parameters{
-		"through_offset": store.Int(mark.Offset), "portion": strconv.Itoa(portion), "portions": strconv.Itoa(portions),
-	}, func(rows driver.Rows) error {
-		var p WrongParty
-		if err := rows.Scan(&p.Offset, &p.Key, &p.Witnessed, &p.Found); err != nil {
+// WrongPlaces gives such places up to a position.
+func (q *Queries) WrongPlaces(ctx context.Context, mark schemas.Position, each func(WrongPlaces) error) error {
+	err := q.query(ctx, wrongPlacesQuery, q.through(mark, nil), func(rows driver.Rows) error {
+		var p WrongPlaces
+		var from int64
+		if err := rows.Scan(&p.Kind, &p.MigrationID, &from, &p.Expected, &p.Found); err != nil {
 			return err
 		}
+		p.From = schemas.Micros(from)
 		return each(p)
 	})
 	if err != nil {
-		return fmt.Errorf("comparing the witnesses of events with the rows found by their keys: %w", err)
+		return fmt.Errorf("comparing places with what stands there: %w", err)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (l *lifetimes) addEnded(ctx context.Context, updates []schemas.Update) erro
 // addTo sets the contracts of the consuming exercises in an update.
 func (c endedContracts) addTo(u *schemas.Update) {
 	endedWithin(u, func(e *schemas.Event) {
-		e.Local.Contract = c[endedKey{u.Local.Offset, store.ContractHash(e.ContractID)}]
+		e.Local.Contract = c[endedKey{u.Local.Offset, store.Key(e.ContractID)}]
 	})
 }
 

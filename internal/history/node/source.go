@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -101,32 +100,22 @@ func (s *source) storedAt(ctx context.Context, offsets []int64, descending bool)
 	}
 	params := store.Params{"stream": store.Text(s.stream), "offsets": store.Ints(offsets)}
 	var updates []schemas.Update
-	readUpdates := func(ctx context.Context) (err error) {
-		updates, err = store.SelectAll(ctx, s.db, updatesAtQuery, params, store.NewUpdates())
-		if descending {
-			slices.Reverse(updates)
-		}
-		return err
-	}
-	return s.withEvents(ctx, &updates, readUpdates, descending, eventsAtQuery, maps.Clone(params))
-}
-
-// withEvents gives updates their events out of a query, beside which they are read
-// themselves unless they are there.
-func (s *source) withEvents(ctx context.Context, updates *[]schemas.Update, readUpdates func(context.Context) error,
-	descending bool, query string, params store.Params) ([]schemas.Update, error) {
 	var events []store.EventRow
 	group, groupCtx := guard.WithContext(ctx)
-	if readUpdates != nil {
-		group.Go(func() error { return readUpdates(groupCtx) })
-	}
+	group.Go(func() (err error) {
+		updates, err = store.SelectAll(groupCtx, s.db, updatesAtQuery, params, store.NewUpdates())
+		return err
+	})
 	group.Go(func() error {
-		return selectRows(groupCtx, s.db, query, params, func(block []store.EventRow) { events = append(events, block...) })
+		return selectRows(groupCtx, s.db, eventsAtQuery, params, func(block []store.EventRow) { events = append(events, block...) })
 	})
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return *updates, hangOnRows(*updates, events, descending)
+	if descending {
+		slices.Reverse(updates)
+	}
+	return updates, hangOnRows(updates, events, descending)
 }
 
 // hangOnRows gives updates in either direction their events out of ascending rows. The error

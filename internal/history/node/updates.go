@@ -119,20 +119,17 @@ func (r *Reader) LedgerUpdateByID(ctx context.Context, id string) (*schemas.Upda
 	if err != nil || end == 0 {
 		return nil, err
 	}
-	updates, err := store.SelectAll(ctx, r.db, updateByIDQuery, store.Params{
+	offsets, err := store.SelectAll(ctx, r.db, updateByIDQuery, store.Params{
 		"stream": store.Text(r.stream), "id": store.Text(id), "through": store.Int(end),
-	}, store.NewUpdates())
+	}, store.NewOffsets())
 	if err != nil {
 		return nil, fmt.Errorf("looking up update %.80q: %w", id, err)
 	}
-	if len(updates) == 0 {
-		return nil, nil
+	updates, err := r.source.at(ctx, offsets, false)
+	if err != nil {
+		return nil, fmt.Errorf("reading update %.80q: %w", id, err)
 	}
-	params := store.Params{"stream": store.Text(r.stream), "offsets": store.Ints([]int64{updates[0].Local.Offset})}
-	if updates, err = r.source.withEvents(ctx, &updates, nil, false, eventsAtQuery, params); err != nil {
-		return nil, fmt.Errorf("reading the events of update %.80q: %w", id, err)
-	}
-	return r.onlyOne(ctx, updates)
+	return r.onlyOne(ctx, slices.DeleteFunc(updates, func(u schemas.Update) bool { return u.UpdateID != id }))
 }
 
 // onlyOne is the update, with the contracts that it ended, nil without one.

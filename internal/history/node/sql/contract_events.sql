@@ -3,8 +3,12 @@ SELECT node_offset, node, kind, event_id, template_id, package_name, created_at,
        interface_id, consuming, acting_parties, witness_parties, acs_delta, last_descendant, extras,
        body_shape, body_scalars, body_ids, body_parties
 FROM events
-WHERE stream = {stream:String} AND contract_id = {contract:String} AND node_offset <= {through:Int64}
+WHERE stream = {stream:String} AND node_offset IN (
+    SELECT node_offset
+    FROM places
+    WHERE stream = {stream:String} AND kind = 'contract' AND place_key = xxHash64({contract:String}) AND node_offset <= {through:Int64})
+  AND contract_id = {contract:String}
   AND (kind = 'created' OR kind = 'exercised' AND consuming)
 ORDER BY node_offset, node
 LIMIT 1 BY kind
-SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, enable_analyzer = 0
+SETTINGS use_uncompressed_cache = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, max_threads = 1, enable_analyzer = 0

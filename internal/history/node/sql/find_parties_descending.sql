@@ -1,9 +1,9 @@
 -- Like find_parties.sql, descending.
 SELECT node_offset
-FROM party_offsets
-WHERE stream = {stream:String} AND party_key IN {party_keys:Array(UInt64)}
+FROM places
+WHERE stream = {stream:String} AND kind = 'party' AND place_key IN {keys:Array(UInt64)}
   AND node_offset > {after:Int64} AND node_offset <= {through:Int64}
 ORDER BY node_offset DESC
 LIMIT 1 BY node_offset
 LIMIT {limit:UInt32}
-SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread', use_skip_indexes_on_data_read = 0, enable_analyzer = 0
+SETTINGS use_uncompressed_cache = 1, max_threads = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

@@ -1,0 +1,96 @@
+package indexer
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+)
+
+//go:embed sql/fill_places.sql
+var fillPlacesStatement string
+
+// fillPlaces adds the places of what the other tables have in a range of a stream, within one
+// migration and not of imports. A repeated call with the same token changes nothing.
+func fillPlaces(ctx context.Context, db *store.DB, stream string, after, through schemas.Position, token string) error {
+	err := db.Exec(ctx, fillPlacesStatement, token, store.Params{
+		"stream": store.Text(stream), "migration": store.Int(through.MigrationID),
+		"after_time": store.Time(store.Clamp(after.RecordTime)), "after_id": store.Text(after.UpdateID), "after_offset": store.Int(after.Offset),
+		"through_time": store.Time(store.Clamp(through.RecordTime)), "through_id": store.Text(through.UpdateID), "through_offset": store.Int(through.Offset),
+	})
+	if err != nil {
+		return fmt.Errorf("filling places of %s after %s: %w", stream, after, err)
+	}
+	return nil
+}
+
+// placesStream names the journal by which the places of what an earlier version wrote are filled.
+func placesStream(stream string) string { return stream + "/places" }
+
+// fillAllPlaces fills table places for a store that an earlier version wrote, of all streams, in ranges
+// of batches. It goes on where an earlier call was cut off, and reports how many batches are done. No
+// version that does not write places itself may write to the store meanwhile.
+func fillAllPlaces(ctx context.Context, dsn string, report func(done, total int64)) error {
+	db, err := store.Open(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rows, err := journals.Streams(ctx, db)
+	if err != nil {
+		return err
+	}
+	var streams []string
+	done, total := int64(0), int64(0)
+	for _, row := range rows {
+		if isHistory(row.Stream) {
+			streams, total = append(streams, row.Stream), total+int64(row.Items+row.Events)
+		}
+	}
+	for _, stream := range streams {
+		f := journal.NewFollower(db, stream, placesStream(stream), 100*time.Millisecond, slog.Default())
+		err := f.CatchUp(ctx, func(ctx context.Context) error {
+			if _, err := f.Load(ctx); err != nil {
+				return err
+			}
+			return f.Take(ctx, "filling places", func(ctx context.Context, row *store.BatchRow) error {
+				done += int64(row.Items + row.Events)
+				report(done, total)
+				return fillRange(ctx, db, stream, row)
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isHistory reports whether a stream is not derived from another one in the store.
+func isHistory(stream string) bool {
+	for _, derived := range []func(string) string{journals.ContractsStream, journals.LookupsStream, journals.WalletStream, placesStream} {
+		if strings.HasSuffix(stream, derived("")) {
+			return false
+		}
+	}
+	return true
+}
+
+// fillRange fills the places of a range of batches. Imports have none.
+func fillRange(ctx context.Context, db *store.DB, stream string, row *store.BatchRow) error {
+	after, through := row.After, row.Through
+	if through.RecordTime == schemas.MinMicros {
+		return nil
+	}
+	if !journal.SameKind(after, through) {
+		after.MigrationID, after.RecordTime, after.UpdateID = through.MigrationID, schemas.MinMicros, ""
+	}
+	return fillPlaces(ctx, db, stream, after, through, fmt.Sprintf("%s/%d/%s", row.Stream, row.Sequence, row.Hash))
+}
