@@ -71,8 +71,13 @@ func Version(ctx context.Context, conn driver.Conn) (version int64, err error) {
 	return version, err
 }
 
-// fillingPlaces is the step that is no file: see fillAllPlaces.
-const fillingPlaces, fillingPlacesName = 172, "0172_fill_places"
+// Steps that are no files, by version, and their names.
+const (
+	fillingPlaces  = 172
+	makingGranules = 179
+)
+
+var stepNames = map[int64]string{fillingPlaces: "0172_fill_places", makingGranules: "0179_small_granules"}
 
 func migrate(ctx context.Context, db *sql.DB, dsn string, report func(Migration)) error {
 	files, err := fs.Sub(schemas.Migrations, "migrations")
@@ -86,7 +91,8 @@ func migrate(ctx context.Context, db *sql.DB, dsn string, report func(Migration)
 			report(step)
 		})
 	}}, nil)
-	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files, goose.WithGoMigrations(fill))
+	granules := goose.NewGoMigration(makingGranules, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error { return smallGranules(ctx, dsn) }}, nil)
+	provider, err := goose.NewProvider(goose.DialectClickHouse, db, files, goose.WithGoMigrations(fill, granules))
 	if err != nil {
 		return fmt.Errorf("reading migrations: %w", err)
 	}
@@ -113,8 +119,8 @@ func migrate(ctx context.Context, db *sql.DB, dsn string, report func(Migration)
 }
 
 func stepName(source *goose.Source) string {
-	if source.Version == fillingPlaces {
-		return fillingPlacesName
+	if name, ok := stepNames[source.Version]; ok {
+		return name
 	}
 	return strings.TrimSuffix(path.Base(source.Path), ".sql")
 }

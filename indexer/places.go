@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,18 +44,16 @@ func fillAllPlaces(ctx context.Context, dsn string, report func(done, total int6
 		return err
 	}
 	defer db.Close()
-	rows, err := journals.Streams(ctx, db)
+	streams, err := historyStreams(ctx, db)
 	if err != nil {
 		return err
 	}
-	var streams []string
 	done, total := int64(0), int64(0)
-	for _, row := range rows {
-		if isHistory(row.Stream) {
-			streams, total = append(streams, row.Stream), total+int64(row.Items+row.Events)
-		}
+	for _, s := range streams {
+		total += int64(s.Items + s.Events)
 	}
-	for _, stream := range streams {
+	for _, s := range streams {
+		stream := s.Stream
 		f := journal.NewFollower(db, stream, placesStream(stream), 100*time.Millisecond, slog.Default())
 		err := f.CatchUp(ctx, func(ctx context.Context) error {
 			if _, err := f.Load(ctx); err != nil {
@@ -73,14 +72,17 @@ func fillAllPlaces(ctx context.Context, dsn string, report func(done, total int6
 	return nil
 }
 
-// isHistory reports whether a stream is not derived from another one in the store.
-func isHistory(stream string) bool {
-	for _, derived := range []func(string) string{journals.ContractsStream, journals.LookupsStream, journals.WalletStream, placesStream} {
-		if strings.HasSuffix(stream, derived("")) {
-			return false
+// historyStreams are the streams of a store that are not derived from others in it.
+func historyStreams(ctx context.Context, db *store.DB) ([]store.StreamRow, error) {
+	streams, err := journals.Streams(ctx, db)
+	return slices.DeleteFunc(streams, func(s store.StreamRow) bool {
+		for _, derived := range []func(string) string{journals.ContractsStream, journals.LookupsStream, journals.WalletStream, placesStream} {
+			if strings.HasSuffix(s.Stream, derived("")) {
+				return true
+			}
 		}
-	}
-	return true
+		return false
+	}), err
 }
 
 // fillRange fills the places of a range of batches. Imports have none.

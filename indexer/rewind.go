@@ -112,7 +112,7 @@ func (r *Rewind) Plan(ctx context.Context) (RewindPlan, error) {
 			plan.Batches, plan.Items, plan.Events = plan.Batches+1, plan.Items+c.Items, plan.Events+c.Events
 		}
 	}
-	plan.Pending = slices.ContainsFunc(store.StandingIntents(lines), func(l store.BatchRow) bool { return l.Sequence > last })
+	plan.Pending = pendingAfter(lines, last)
 	return plan, nil
 }
 
@@ -141,6 +141,11 @@ func standingCommits(lines []store.BatchRow) (standing []store.BatchRow, last in
 		}
 	}
 	return standing, last
+}
+
+// pendingAfter reports whether a batch behind a sequence number was announced.
+func pendingAfter(lines []store.BatchRow, last int64) bool {
+	return slices.ContainsFunc(store.StandingIntents(lines), func(l store.BatchRow) bool { return l.Sequence > last })
 }
 
 func endOf(commits []store.BatchRow) schemas.Position {

@@ -4,15 +4,16 @@ SELECT stream, migration_id, record_time, update_id, node, kind, synchronizer_id
        acting_parties, children, node_offset, witness_parties, acs_delta, last_descendant, extras,
        body_shape, body_scalars, body_ids, body_parties
 FROM events
-WHERE stream = {stream:String} AND (migration_id, record_time) IN (
+PREWHERE stream = {stream:String} AND (migration_id, record_time) IN (
     SELECT migration_id, record_time
     FROM places
-    WHERE stream = {stream:String} AND kind IN ('contract', 'exercise') AND place_key = xxHash64({contract:String})
+    PREWHERE place_key = xxHash64({contract:String})
+    WHERE stream = {stream:String} AND kind IN ('contract', 'exercise')
       AND (migration_id, record_time) >= ({after_migration:Int64}, fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'))
       AND (migration_id, record_time) <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'))
     ORDER BY migration_id, record_time
     LIMIT {most:UInt32})
-  AND contract_id = {contract:String}
+WHERE contract_id = {contract:String}
   AND (migration_id, record_time, update_id, node)
       > ({after_migration:Int64}, fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'), {after_id:String}, {after_node:Int32})
   AND (migration_id, record_time, update_id)

@@ -3,15 +3,16 @@ SELECT stream, migration_id, record_time, update_id, kind, synchronizer_id, enco
        external_transaction_hash, root_events, submitter, source_synchronizer, target_synchronizer, unassign_id,
        reassignment_counter, contract_id, node_offset, command_id, paid_traffic_cost, trace_context, topology, extras
 FROM updates
-WHERE stream = {stream:String} AND (migration_id, record_time) IN (
+PREWHERE stream = {stream:String} AND (migration_id, record_time) IN (
     SELECT migration_id, record_time
     FROM places
-    WHERE stream = {stream:String} AND kind IN ('contract') AND place_key = xxHash64({contract:String})
+    PREWHERE place_key = xxHash64({contract:String})
+    WHERE stream = {stream:String} AND kind = 'contract'
       AND (migration_id, record_time) >= ({after_migration:Int64}, fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'))
       AND (migration_id, record_time) <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'))
     ORDER BY migration_id, record_time
     LIMIT {most:UInt32})
-  AND contract_id = {contract:String} AND kind = 'unassignment'
+WHERE contract_id = {contract:String} AND kind = 'unassignment'
   AND (migration_id, record_time, update_id)
       > ({after_migration:Int64}, fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'), {after_id:String})
   AND (migration_id, record_time, update_id)

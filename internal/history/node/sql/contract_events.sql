@@ -3,11 +3,12 @@ SELECT node_offset, node, kind, event_id, template_id, package_name, created_at,
        interface_id, consuming, acting_parties, witness_parties, acs_delta, last_descendant, extras,
        body_shape, body_scalars, body_ids, body_parties
 FROM events
-WHERE stream = {stream:String} AND node_offset IN (
+PREWHERE stream = {stream:String} AND node_offset IN (
     SELECT node_offset
     FROM places
-    WHERE stream = {stream:String} AND kind = 'contract' AND place_key = xxHash64({contract:String}) AND node_offset <= {through:Int64})
-  AND contract_id = {contract:String}
+    PREWHERE place_key = xxHash64({contract:String})
+    WHERE stream = {stream:String} AND kind = 'contract' AND node_offset <= {through:Int64})
+WHERE contract_id = {contract:String}
   AND (kind = 'created' OR kind = 'exercised' AND consuming)
 ORDER BY node_offset, node
 LIMIT 1 BY kind

@@ -1,0 +1,2 @@
+-- Gives verdicts_next the parts of verdicts, without copying them.
+ALTER TABLE verdicts_next ATTACH PARTITION ALL FROM verdicts
