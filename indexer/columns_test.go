@@ -213,7 +213,7 @@ func (f *fixture) checkParties(t *testing.T, list []*schemas.Batch) {
 			for _, e := range it.Update.Events {
 				for _, party := range e.Local.Witnesses {
 					if !it.Update.IsImport() {
-						want[fmt.Sprintf("%d %d", it.Update.Local.Offset, store.Key(party))] = true
+						want[fmt.Sprintf("%d %d", it.Update.Local.Offset, store.PlaceKey(b.Stream, store.ByParty, party))] = true
 					}
 				}
 			}

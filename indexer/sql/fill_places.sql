@@ -29,20 +29,20 @@ WITH
 SELECT {stream:String}, kind, place_key, node_offset, migration_id, record_time
 FROM
 (
-    SELECT 'update' AS kind, xxHash64(update_id) AS place_key, node_offset, migration_id, record_time FROM updates_within
+    SELECT 'update' AS kind, xxHash64(concat({stream:String}, ' update ', update_id)) AS place_key, node_offset, migration_id, record_time FROM updates_within
     UNION ALL
-    SELECT 'verdict' AS kind, xxHash64(update_id) AS place_key, node_offset, migration_id, record_time FROM verdicts_within
+    SELECT 'verdict' AS kind, xxHash64(concat({stream:String}, ' verdict ', update_id)) AS place_key, node_offset, migration_id, record_time FROM verdicts_within
     UNION ALL
-    SELECT 'hash' AS kind, xxHash64(external_transaction_hash) AS place_key, node_offset, migration_id, record_time FROM updates_within
+    SELECT 'hash' AS kind, xxHash64(concat({stream:String}, ' hash ', external_transaction_hash)) AS place_key, node_offset, migration_id, record_time FROM updates_within
     WHERE external_transaction_hash != ''
     UNION ALL
-    SELECT 'contract' AS kind, xxHash64(contract_id) AS place_key, node_offset, migration_id, record_time FROM updates_within
+    SELECT 'contract' AS kind, xxHash64(concat({stream:String}, ' contract ', contract_id)) AS place_key, node_offset, migration_id, record_time FROM updates_within
     WHERE update_kind = 'unassignment' AND node_offset = 0
     UNION ALL
-    SELECT if(event_kind = 'exercised' AND NOT consuming, 'exercise', 'contract') AS kind, xxHash64(contract_id) AS place_key, node_offset, migration_id, record_time
+    SELECT if(event_kind = 'exercised' AND NOT consuming, 'exercise', 'contract') AS kind, xxHash64(concat({stream:String}, ' ', kind, ' ', contract_id)) AS place_key, node_offset, migration_id, record_time
     FROM events_within
     UNION ALL
-    SELECT 'party' AS kind, xxHash64(party) AS place_key, node_offset, migration_id, record_time
+    SELECT 'party' AS kind, xxHash64(concat({stream:String}, ' party ', party)) AS place_key, node_offset, migration_id, record_time
     FROM
     (
         SELECT DISTINCT update_id, node_offset, migration_id, record_time,
@@ -50,5 +50,5 @@ FROM
         FROM events_within
     )
 )
-ORDER BY kind, place_key, node_offset, migration_id, record_time
+ORDER BY place_key, node_offset, migration_id, record_time
 SETTINGS max_threads = 1, min_insert_block_size_rows = 0, min_insert_block_size_bytes = 0, max_insert_block_size = 10000000, max_block_size = 65536

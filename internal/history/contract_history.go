@@ -72,6 +72,7 @@ func (r *Reader) ContractHistory(ctx context.Context, q ContractQuery) ([]Contra
 func (q *ContractQuery) params(stream string) store.Params {
 	params := through(stream, q.Through)
 	params["contract"], params["limit"] = store.Text(q.ContractID), store.Int(int64(q.Limit))
+	params["keys"] = store.Numbers([]uint64{store.PlaceKey(stream, store.ByContract, q.ContractID), store.PlaceKey(stream, store.ByExercise, q.ContractID)})
 	params["most"] = store.Int(int64(q.Limit + atOneTime))
 	params["after_migration"], params["after_time"] = store.Int(q.After.MigrationID), store.Time(store.Clamp(q.After.RecordTime))
 	params["after_id"] = store.Text(q.After.UpdateID)

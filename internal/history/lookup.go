@@ -45,12 +45,12 @@ func (r *Reader) ItemsByID(ctx context.Context, ids []string) (map[string]schema
 // places finds where ids stand at or below the watermark, ascending. Nearly every id is
 // that of an update, so verdicts are only asked for the others.
 func (r *Reader) places(ctx context.Context, ids []string) ([]schemas.Position, error) {
-	places, err := placesOf(ctx, r.db, r.stream, updatePlacesQuery, ids)
+	places, err := placesOf(ctx, r.db, r.stream, store.ByUpdate, ids)
 	if err != nil {
 		return nil, err
 	}
 	if others := without(ids, places); len(others) > 0 {
-		verdicts, err := placesOf(ctx, r.db, r.stream, verdictPlacesQuery, others)
+		verdicts, err := placesOf(ctx, r.db, r.stream, store.ByVerdict, others)
 		if err != nil {
 			return nil, err
 		}
@@ -60,16 +60,16 @@ func (r *Reader) places(ctx context.Context, ids []string) ([]schemas.Position, 
 	return r.passedOf(ctx, places)
 }
 
-// placesOf returns the places in a stream that a query finds by the keys of ids, in any order.
-func placesOf(ctx context.Context, db *store.DB, stream, query string, ids []string) ([]schemas.Position, error) {
-	params := store.Params{"stream": store.Text(stream), "keys": store.Keys(ids)}
-	found, err := store.SelectAll(ctx, db, query, params, store.NewFoundPlaces())
+// placesOf returns the places in a stream of updates or verdicts with some ids, in any order.
+func placesOf(ctx context.Context, db *store.DB, stream string, kind store.PlaceKind, ids []string) ([]schemas.Position, error) {
+	found, err := store.SelectAll(ctx, db, placesQuery, store.Params{"keys": store.PlaceKeys(stream, kind, ids...)}, store.NewFoundPlaces())
 	if err != nil {
 		return nil, fmt.Errorf("looking up the places of %d update ids: %w", len(ids), err)
 	}
 	byKey := make(map[uint64][]string, len(ids))
 	for _, id := range ids {
-		byKey[store.Key(id)] = append(byKey[store.Key(id)], id)
+		key := store.PlaceKey(stream, kind, id)
+		byKey[key] = append(byKey[key], id)
 	}
 	var places []schemas.Position
 	for _, f := range found {
@@ -177,7 +177,7 @@ func (r *Reader) verdictsByID(ctx context.Context, ids []string) ([]schemas.Item
 		return nil, err
 	}
 	params := through(r.stream, watermark)
-	params["ids"], params["keys"] = store.Texts(ids), store.Keys(ids)
+	params["ids"], params["keys"] = store.Texts(ids), store.PlaceKeys(r.stream, store.ByVerdict, ids...)
 	verdicts, err := store.SelectAll(ctx, r.db, verdictsByIDQuery, params, store.NewVerdicts())
 	if err != nil {
 		return nil, fmt.Errorf("looking up late verdicts of %d update ids: %w", len(ids), err)

@@ -65,6 +65,7 @@ func (s partySearch) candidates(ctx context.Context, rg Range) (all []schemas.Po
 	find := func(query string) ([]schemas.Position, error) {
 		params := s.span(rg).Params(int64(rg.Limit))
 		params["party"], params["most"] = store.Text(s.party), store.Int(int64(rg.Limit+atOneTime))
+		params["keys"] = store.PlaceKeys(s.stream, store.ByParty, s.party)
 		return store.SelectAll(ctx, s.db, query, params, store.NewPositions(rg.Through.MigrationID))
 	}
 	if all, err = find(partyPlacesQuery); err != nil {

@@ -5,10 +5,8 @@ import _ "embed"
 var (
 	//go:embed sql/updates_before.sql
 	updatesBeforeQuery string
-	//go:embed sql/update_places.sql
-	updatePlacesQuery string
-	//go:embed sql/verdict_places.sql
-	verdictPlacesQuery string
+	//go:embed sql/places.sql
+	placesQuery string
 	//go:embed sql/verdicts_at.sql
 	verdictsAtQuery string
 	//go:embed sql/updates_at.sql

@@ -49,7 +49,7 @@ func (r *Reader) UpdateIDByHash(ctx context.Context, hash string) (id string, ok
 		return "", false, err
 	}
 	params := through(r.stream, watermark)
-	params["hash"] = store.Text(hash)
+	params["hash"], params["keys"] = store.Text(hash), store.PlaceKeys(r.stream, store.ByHash, hash)
 	found, err := store.SelectAll(ctx, r.db, updateByHashQuery, params, store.NewPositions(watermark.MigrationID))
 	if err != nil {
 		return "", false, fmt.Errorf("looking up external transaction hash %s: %w", hash, err)

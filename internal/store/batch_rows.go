@@ -33,6 +33,7 @@ func (r *BatchRows) Fill(b *schemas.Batch) (hash string) {
 	for i := range b.Items {
 		r.append(b.Stream, &b.Items[i])
 	}
+	r.places.Fill(b)
 	r.hash.Reset()
 	r.hash.AddUpdates(r.hashesOf(r.updates)...)
 	r.hash.AddEvents(r.hashesOf(r.events)...)
@@ -66,7 +67,6 @@ func (r *BatchRows) Blocks() map[string]Block {
 }
 
 func (r *BatchRows) append(stream string, it *schemas.Item) {
-	r.places.Append(stream, it)
 	switch u := it.Update; {
 	case u == nil:
 	case u.IsImport() && len(u.Events) == 0: // the writer refuses it

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -9,28 +10,41 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// Key is the number by which a text is looked for, in table places and others: its XXH64, xxHash64
-// in SQL. Two texts may have the same.
+// Key is the number by which a text is looked for: its XXH64, xxHash64 in SQL. Two texts may have
+// the same.
 func Key(text string) uint64 { return xxhash.Sum64String(text) }
 
-// Keys is the parameter value of the keys of some texts, an Array(UInt64).
-func Keys(texts []string) string {
+// PlaceKind is what leads to a place: see table places.
+type PlaceKind string
+
+// The kinds of places.
+const (
+	ByUpdate   PlaceKind = "update"
+	ByVerdict  PlaceKind = "verdict"  // the id of the update that it is about
+	ByContract PlaceKind = "contract" // its creation, its end and its unassignments
+	ByExercise PlaceKind = "exercise" // a contract's exercises that did not end it
+	ByHash     PlaceKind = "hash"
+	ByParty    PlaceKind = "party"
+)
+
+// PlaceKey is the key in table places of a text that leads to a place of a stream.
+func PlaceKey(stream string, kind PlaceKind, text string) uint64 {
+	var d xxhash.Digest
+	d.Reset()
+	for _, part := range [...]string{stream, " ", string(kind), " ", text} {
+		_, _ = d.WriteString(part) // it takes everything
+	}
+	return d.Sum64()
+}
+
+// PlaceKeys is the parameter value of the keys of some texts, an Array(UInt64).
+func PlaceKeys(stream string, kind PlaceKind, texts ...string) string {
 	keys := make([]uint64, len(texts))
 	for i, text := range texts {
-		keys[i] = Key(text)
+		keys[i] = PlaceKey(stream, kind, text)
 	}
 	return Numbers(keys)
 }
-
-// What leads to a place: see table places.
-const (
-	byUpdate   = "update"
-	byVerdict  = "verdict"  // the id of the update that it is about
-	byContract = "contract" // its creation, its end and its unassignments
-	byExercise = "exercise" // a contract's exercises that did not end it
-	byHash     = "hash"
-	byParty    = "party"
-)
 
 // Places are rows of table places.
 type Places struct {
@@ -39,7 +53,22 @@ type Places struct {
 	offset, migration proto.ColInt64
 	recordTime        *proto.ColDateTime64
 
+	adding  []place  // in any order
+	of      string   // the stream of adding
 	parties []uint64 // keys of the update that is being added
+}
+
+// place is a row without its stream.
+type place struct {
+	key  uint64
+	kind PlaceKind
+	standing
+}
+
+// standing is where an update stands, but for its id. offset is 0 in public history.
+type standing struct {
+	offset, migration int64
+	time              schemas.Micros
 }
 
 // NewPlaces returns a block without rows.
@@ -57,72 +86,75 @@ func (b *Places) columns() []column {
 // Rows returns the number of rows.
 func (b *Places) Rows() int { return b.key.Rows() }
 
-// Append adds the rows of an item, none if it is an import update, which is looked up otherwise.
-func (b *Places) Append(stream string, it *schemas.Item) {
+// Fill adds the rows of the items of a batch, in the order of the table, which saves the engine
+// from sorting them. Import updates have none: they are looked up otherwise.
+func (b *Places) Fill(batch *schemas.Batch) {
+	b.adding, b.of = b.adding[:0], batch.Stream
+	for i := range batch.Items {
+		b.add(&batch.Items[i])
+	}
+	slices.SortFunc(b.adding, func(p, q place) int {
+		if p.key != q.key {
+			return cmp.Compare(p.key, q.key)
+		}
+		return cmp.Or(cmp.Compare(p.offset, q.offset), cmp.Compare(p.migration, q.migration), cmp.Compare(p.time, q.time))
+	})
+	for _, p := range b.adding {
+		b.stream.Append(batch.Stream)
+		b.kind.Append(string(p.kind))
+		b.key.Append(p.key)
+		b.offset.Append(p.offset)
+		b.migration.Append(p.migration)
+		appendTime(b.recordTime, p.time)
+	}
+}
+
+func (b *Places) add(it *schemas.Item) {
 	if v := it.Verdict; v != nil {
-		b.add(stream, byVerdict, Key(v.UpdateID), place{migration: v.MigrationID, time: v.RecordTime})
+		b.addPlace(ByVerdict, v.UpdateID, standing{migration: v.MigrationID, time: v.RecordTime})
 	}
 	if u := it.Update; u != nil && !u.IsImport() {
-		b.addUpdate(stream, u)
+		b.addUpdate(u, standing{offsetOf(u), u.MigrationID, u.RecordTime})
 	}
 }
 
-func (b *Places) addUpdate(stream string, u *schemas.Update) {
-	at := place{offsetOf(u), u.MigrationID, u.RecordTime}
-	b.add(stream, byUpdate, Key(u.UpdateID), at)
+func (b *Places) addPlace(kind PlaceKind, text string, at standing) {
+	b.adding = append(b.adding, place{PlaceKey(b.of, kind, text), kind, at})
+}
+
+func (b *Places) addUpdate(u *schemas.Update, at standing) {
+	b.addPlace(ByUpdate, u.UpdateID, at)
 	if u.ExternalTransactionHash != "" {
-		b.add(stream, byHash, Key(u.ExternalTransactionHash), at)
+		b.addPlace(ByHash, u.ExternalTransactionHash, at)
 	}
 	if u.Kind == schemas.Unassignment && u.Local == nil && u.Reassignment != nil { // on a node it has an event
-		b.add(stream, byContract, Key(u.Reassignment.ContractID), at)
+		b.addPlace(ByContract, u.Reassignment.ContractID, at)
 	}
-	for i := range u.Events {
-		e, kind := &u.Events[i], byExercise
-		if e.Kind != schemas.Exercised || e.Consuming {
-			kind = byContract
-		}
-		b.add(stream, kind, Key(e.ContractID), at)
-	}
-	b.addParties(stream, u, at)
-}
-
-// place is where an update stands, but for its id.
-type place struct {
-	offset, migration int64 // offset is 0 in public history
-	time              schemas.Micros
-}
-
-func (b *Places) add(stream, kind string, key uint64, at place) {
-	b.stream.Append(stream)
-	b.kind.Append(kind)
-	b.key.Append(key)
-	b.offset.Append(at.offset)
-	b.migration.Append(at.migration)
-	appendTime(b.recordTime, at.time)
-}
-
-// addParties adds a row for each party of u.
-func (b *Places) addParties(stream string, u *schemas.Update, at place) {
 	b.parties = b.parties[:0]
 	for i := range u.Events {
-		e := &u.Events[i]
-		if e.Local != nil {
-			b.takeParties(e.Local.Witnesses)
-			continue
+		e, kind := &u.Events[i], ByExercise
+		if e.Kind != schemas.Exercised || e.Consuming {
+			kind = ByContract
 		}
-		b.takeParties(e.Signatories)
-		b.takeParties(e.Observers)
-		b.takeParties(e.ActingParties)
+		b.addPlace(kind, e.ContractID, at)
+		b.takeParties(e)
 	}
 	slices.Sort(b.parties)
 	for _, key := range slices.Compact(b.parties) {
-		b.add(stream, byParty, key, at)
+		b.adding = append(b.adding, place{key, ByParty, at})
 	}
 }
 
-func (b *Places) takeParties(parties []string) {
-	for _, party := range parties {
-		b.parties = append(b.parties, Key(party))
+// takeParties takes the parties of an event: of a node's own stream its witnesses.
+func (b *Places) takeParties(e *schemas.Event) {
+	lists := [...][]string{e.Signatories, e.Observers, e.ActingParties}
+	if e.Local != nil {
+		lists = [...][]string{e.Local.Witnesses, nil, nil}
+	}
+	for _, list := range lists {
+		for _, party := range list {
+			b.parties = append(b.parties, PlaceKey(b.of, ByParty, party))
+		}
 	}
 }
 

@@ -4,8 +4,8 @@
 -- end it ('contract') and for other exercises ('exercise'), for each unassignment by its contract
 -- ('contract'), for each external transaction by its hash ('hash'), and for each party of an update
 -- ('party'): in public history the signatories, observers and actors of its events, on a node their
--- witnesses. place_key is xxHash64 of the text; two texts may have one, so that what is found is
--- more than what is looked for. Written with the batch. To look a text up is a binary search,
+-- witnesses. place_key is xxHash64 of stream, kind and text, with spaces between; two may have one,
+-- so that what is found is more than what is looked for. Written with the batch. To look a text up is a binary search,
 -- whatever the length of history.
 CREATE TABLE IF NOT EXISTS places
 (
@@ -17,5 +17,5 @@ CREATE TABLE IF NOT EXISTS places
     record_time  DateTime64(6, 'UTC') CODEC(T64, ZSTD(1))
 )
 ENGINE = MergeTree
-ORDER BY (stream, kind, place_key, node_offset, migration_id, record_time)
+ORDER BY (place_key, node_offset, migration_id, record_time)
 SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, non_replicated_deduplication_window = 1000;

@@ -22,7 +22,7 @@ func (r *Reader) ContractEvents(ctx context.Context, contractID string) (created
 	var imports []schemas.Update
 	group, groupCtx := guard.WithContext(ctx)
 	group.Go(func() error {
-		params := store.Params{"stream": store.Text(r.stream), "contract": store.Text(contractID), "through": store.Int(end)}
+		params := store.Params{"stream": store.Text(r.stream), "contract": store.Text(contractID), "keys": store.PlaceKeys(r.stream, store.ByContract, contractID), "through": store.Int(end)}
 		return selectRows(groupCtx, r.db, contractEventsQuery, params, func(rows []store.EventRow) {
 			for i := range rows {
 				offsets = append(offsets, rows[i].Position.Offset)

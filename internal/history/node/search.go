@@ -189,7 +189,7 @@ func (f *finder) offsetsOfEvents(ctx context.Context, p plan, w Range) ([]int64,
 	params := between(f.stream, w.After, w.Through)
 	params["limit"] = store.Int(int64(w.Limit))
 	if p.byKeys() {
-		params["keys"] = store.Keys(p.events.onlyParties())
+		params["keys"] = store.PlaceKeys(f.stream, store.ByParty, p.events.onlyParties()...)
 		return store.SelectAll(ctx, f.db, directed(w.Descending, findPartiesQuery, findPartiesDescendingQuery), params, store.NewOffsets())
 	}
 	query := findEventsQuery

@@ -120,7 +120,7 @@ func (r *Reader) LedgerUpdateByID(ctx context.Context, id string) (*schemas.Upda
 		return nil, err
 	}
 	offsets, err := store.SelectAll(ctx, r.db, updateByIDQuery, store.Params{
-		"stream": store.Text(r.stream), "id": store.Text(id), "through": store.Int(end),
+		"keys": store.PlaceKeys(r.stream, store.ByUpdate, id), "through": store.Int(end),
 	}, store.NewOffsets())
 	if err != nil {
 		return nil, fmt.Errorf("looking up update %.80q: %w", id, err)

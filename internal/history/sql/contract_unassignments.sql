@@ -6,9 +6,8 @@ FROM updates
 PREWHERE stream = {stream:String} AND (migration_id, record_time) IN (
     SELECT migration_id, record_time
     FROM places
-    PREWHERE place_key = xxHash64({contract:String})
-    WHERE stream = {stream:String} AND kind = 'contract'
-      AND (migration_id, record_time) >= ({after_migration:Int64}, fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'))
+    PREWHERE place_key IN {keys:Array(UInt64)}
+    WHERE (migration_id, record_time) >= ({after_migration:Int64}, fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'))
       AND (migration_id, record_time) <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'))
     ORDER BY migration_id, record_time
     LIMIT {most:UInt32})

@@ -5,8 +5,8 @@ FROM updates
 WHERE stream = {stream:String} AND migration_id = {migration:Int64} AND record_time IN (
     SELECT record_time
     FROM places
-    WHERE stream = {stream:String} AND kind = 'party' AND place_key = xxHash64({party:String}) AND node_offset = 0
-      AND migration_id = {migration:Int64}
+    PREWHERE place_key IN {keys:Array(UInt64)}
+    WHERE node_offset = 0 AND migration_id = {migration:Int64}
       AND record_time >= fromUnixTimestamp64Micro({after_time:Int64}, 'UTC')
       AND record_time <= fromUnixTimestamp64Micro({through_time:Int64}, 'UTC')
     ORDER BY record_time

@@ -4,8 +4,7 @@ FROM updates
 WHERE stream = {stream:String} AND (migration_id, record_time) IN (
     SELECT migration_id, record_time
     FROM places
-    PREWHERE place_key = xxHash64({hash:String})
-    WHERE stream = {stream:String} AND kind = 'hash')
+    PREWHERE place_key IN {keys:Array(UInt64)})
   AND external_transaction_hash = {hash:String}
   AND (migration_id, record_time, update_id)
       <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})

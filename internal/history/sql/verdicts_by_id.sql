@@ -6,8 +6,7 @@ FROM verdicts
 WHERE stream = {stream:String} AND (migration_id, record_time) IN (
     SELECT migration_id, record_time
     FROM places
-    PREWHERE place_key IN {keys:Array(UInt64)}
-    WHERE stream = {stream:String} AND kind = 'verdict')
+    PREWHERE place_key IN {keys:Array(UInt64)})
   AND update_id IN {ids:Array(String)}
   AND (migration_id, record_time, update_id)
       <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})

@@ -22,20 +22,20 @@ FROM
     SELECT kind, migration_id, toStartOfHour(record_time) AS hour, true AS expected, count() AS n, sum(cityHash64(place_key, node_offset, migration_id, record_time)) AS total
     FROM
     (
-        SELECT 'update' AS kind, xxHash64(update_id) AS place_key, node_offset, migration_id, record_time FROM updates_within
+        SELECT 'update' AS kind, xxHash64(concat({stream:String}, ' update ', update_id)) AS place_key, node_offset, migration_id, record_time FROM updates_within
         UNION ALL
-        SELECT 'verdict' AS kind, xxHash64(update_id) AS place_key, node_offset, migration_id, record_time FROM verdicts_within
+        SELECT 'verdict' AS kind, xxHash64(concat({stream:String}, ' verdict ', update_id)) AS place_key, node_offset, migration_id, record_time FROM verdicts_within
         UNION ALL
-        SELECT 'hash' AS kind, xxHash64(external_transaction_hash) AS place_key, node_offset, migration_id, record_time FROM updates_within
+        SELECT 'hash' AS kind, xxHash64(concat({stream:String}, ' hash ', external_transaction_hash)) AS place_key, node_offset, migration_id, record_time FROM updates_within
         WHERE external_transaction_hash != ''
         UNION ALL
-        SELECT 'contract' AS kind, xxHash64(contract_id) AS place_key, node_offset, migration_id, record_time FROM updates_within
+        SELECT 'contract' AS kind, xxHash64(concat({stream:String}, ' contract ', contract_id)) AS place_key, node_offset, migration_id, record_time FROM updates_within
         WHERE update_kind = 'unassignment' AND node_offset = 0
         UNION ALL
-        SELECT if(event_kind = 'exercised' AND NOT consuming, 'exercise', 'contract') AS kind, xxHash64(contract_id) AS place_key, node_offset, migration_id, record_time
+        SELECT if(event_kind = 'exercised' AND NOT consuming, 'exercise', 'contract') AS kind, xxHash64(concat({stream:String}, ' ', kind, ' ', contract_id)) AS place_key, node_offset, migration_id, record_time
         FROM events_within
         UNION ALL
-        SELECT 'party' AS kind, xxHash64(arrayJoin(parties)) AS place_key, at_offset AS node_offset, migration_id, record_time
+        SELECT 'party' AS kind, xxHash64(concat({stream:String}, ' party ', arrayJoin(parties))) AS place_key, at_offset AS node_offset, migration_id, record_time
         FROM
         (
             SELECT migration_id, record_time, update_id, any(node_offset) AS at_offset,

@@ -6,8 +6,8 @@ FROM events
 PREWHERE stream = {stream:String} AND node_offset IN (
     SELECT node_offset
     FROM places
-    PREWHERE place_key = xxHash64({contract:String})
-    WHERE stream = {stream:String} AND kind = 'contract' AND node_offset <= {through:Int64})
+    PREWHERE place_key IN {keys:Array(UInt64)}
+    WHERE node_offset <= {through:Int64})
 WHERE contract_id = {contract:String}
   AND (kind = 'created' OR kind = 'exercised' AND consuming)
 ORDER BY node_offset, node

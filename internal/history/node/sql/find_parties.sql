@@ -1,10 +1,9 @@
 -- Where updates of a node's own stream are of which some parties are witnesses, between two
--- offsets, ascending. Of one party they are read in order,
--- as far as needed.
+-- offsets, ascending. Of one party they are read in order, as far as needed.
 SELECT node_offset
 FROM places
-WHERE stream = {stream:String} AND kind = 'party' AND place_key IN {keys:Array(UInt64)}
-  AND node_offset > {after:Int64} AND node_offset <= {through:Int64}
+PREWHERE place_key IN {keys:Array(UInt64)}
+WHERE node_offset > {after:Int64} AND node_offset <= {through:Int64}
 ORDER BY node_offset
 LIMIT 1 BY node_offset
 LIMIT {limit:UInt32}

@@ -1,8 +1,8 @@
 -- Like find_parties.sql, descending.
 SELECT node_offset
 FROM places
-WHERE stream = {stream:String} AND kind = 'party' AND place_key IN {keys:Array(UInt64)}
-  AND node_offset > {after:Int64} AND node_offset <= {through:Int64}
+PREWHERE place_key IN {keys:Array(UInt64)}
+WHERE node_offset > {after:Int64} AND node_offset <= {through:Int64}
 ORDER BY node_offset DESC
 LIMIT 1 BY node_offset
 LIMIT {limit:UInt32}
