@@ -17,7 +17,10 @@ func newDoctor(c *cli) *cobra.Command {
 		Short:   "report what is installed and reachable, what is missing, and how to fix it",
 		Example: "  ledgerlake doctor\n  ledgerlake doctor --clickhouse-dsn clickhouse://default@127.0.0.1:9000/default --json",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.doctor(cmd.Context(), asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c.quiet()
+			return c.doctor(cmd.Context(), asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

@@ -9,13 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/jobs"
-	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -27,15 +25,23 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"`
 	// Optional findings do not make doctor fail.
 	Optional bool `json:"optional,omitempty"`
+	// Of a store, Schema is the version of its tables, 0 without tables, and KnownSchema the one that
+	// this binary makes of it.
+	Schema      *int64 `json:"schema,omitempty"`
+	KnownSchema int64  `json:"known_schema,omitempty"`
 }
 
 // Doctor says what is installed and reachable, what is missing, and how to fix it.
 func (a *App) Doctor(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	findings := []Finding{
-		a.checkData(ctx), a.checkAddresses(), a.checkClickHouse(ctx), a.checkBucket(ctx), a.checkRedis(ctx), a.checkCatalog(), checkRedisServer(),
+	findings := []Finding{a.checkData(ctx), a.checkAddresses()}
+	clickhouse := a.checkClickHouse(ctx)
+	findings = append(findings, clickhouse)
+	if clickhouse.OK {
+		findings = append(findings, a.checkStore(ctx))
 	}
+	findings = append(findings, a.checkBucket(ctx), a.checkRedis(ctx), a.checkCatalog(), checkRedisServer())
 	return append(findings, a.checkUpstreams(ctx)...)
 }
 
@@ -56,53 +62,6 @@ func (a *App) checkData(ctx context.Context) Finding {
 		f.Detail += ", " + err.Error()
 	}
 	return f
-}
-
-func (a *App) checkClickHouse(ctx context.Context) Finding {
-	f := Finding{Check: "clickhouse"}
-	dsn := a.p.cfg.ClickHouseDSN
-	if dsn == "" {
-		location, err := engine.Locate(a.p.cfg.Engine, nil)
-		if err != nil {
-			f.Detail, f.Fix = err.Error(), "run make setup, or give --engine or --clickhouse-dsn"
-			return f
-		}
-		f.OK, f.Detail = true, fmt.Sprintf("embedded engine %s (found by %s)", location.Path, location.Source)
-		return f
-	}
-	conn, err := engine.Open(ctx, dsn)
-	if err != nil {
-		return found("clickhouse", "", err)
-	}
-	defer conn.Close()
-	v, err := conn.ServerVersion()
-	if err != nil {
-		f.Detail, f.Fix = err.Error(), "check --clickhouse-dsn and that the server runs"
-		return f
-	}
-	version, err := indexer.Version(ctx, conn)
-	if err != nil {
-		f.Detail, f.Fix = fmt.Sprintf("reading the version of the tables: %v", err), "grant SELECT on the tables of the database and on system.tables"
-		return f
-	}
-	known := int64(schemas.StoreVersion())
-	f.OK, f.Detail = version <= known, fmt.Sprintf("%s at %s, %s", v, engine.MaskDSN(dsn), tablesOf(version, known))
-	if !f.OK {
-		f.Fix = fmt.Sprintf("this ledgerlake knows tables up to version %d: install the later one", known)
-	}
-	return f
-}
-
-// tablesOf says in words which version a store has, and whether it is older than the known one.
-func tablesOf(version, known int64) string {
-	switch {
-	case version == 0:
-		return "no tables yet"
-	case version < known:
-		return fmt.Sprintf("tables of version %d, which the next start brings to %d", version, known)
-	default:
-		return fmt.Sprintf("tables of version %d", version)
-	}
 }
 
 func (a *App) checkBucket(ctx context.Context) Finding {

@@ -2,7 +2,7 @@ package app
 
 import (
 	"fmt"
-	"strings"
+	"log/slog"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
@@ -15,12 +15,18 @@ import (
 // version has made.
 func TestDoctorNamesTheVersionOfTheStore(t *testing.T) {
 	s := enginetest.Start(t)
-	a := &App{p: &process{cfg: &settings.Config{}}}
-	a.p.cfg.ClickHouseDSN = s.DSN
+	cfg := new(settings.Config)
+	cfg.ClickHouseDSN = s.DSN
+	a := New(cfg, Build{}, slog.New(slog.DiscardHandler))
+	t.Cleanup(func() {
+		if err := a.p.close(); err != nil {
+			t.Error(err)
+		}
+	})
 	known := schemas.StoreVersion()
 	check := func(ok bool, want string) {
 		t.Helper()
-		if f := a.checkClickHouse(t.Context()); f.OK != ok || !strings.HasSuffix(f.Detail, want) || ok == (f.Fix != "") {
+		if f := a.checkStore(t.Context()); f.OK != ok || f.Detail != want || ok == (f.Fix != "") {
 			t.Errorf("%+v, want %v with %q", f, ok, want)
 		}
 	}
@@ -28,7 +34,7 @@ func TestDoctorNamesTheVersionOfTheStore(t *testing.T) {
 	if err := indexer.Migrate(t.Context(), s.DSN); err != nil {
 		t.Fatal(err)
 	}
-	check(true, fmt.Sprintf("tables of version %d", known))
+	check(true, fmt.Sprintf("schema %d", known))
 	setVersion := func(version int) {
 		t.Helper()
 		if err := s.Conn.Exec(t.Context(), "TRUNCATE TABLE goose_db_version"); err != nil {
@@ -39,7 +45,7 @@ func TestDoctorNamesTheVersionOfTheStore(t *testing.T) {
 		}
 	}
 	setVersion(150)
-	check(true, fmt.Sprintf("tables of version 150, which the next start brings to %d", known))
+	check(true, fmt.Sprintf("schema 150, which the next start migrates to %d; for the way back, make a backup first", known))
 	setVersion(known + 1)
-	check(false, fmt.Sprintf("tables of version %d", known+1))
+	check(false, fmt.Sprintf("schema %d", known+1))
 }

@@ -18,11 +18,12 @@ func (d *database) migrate(ctx context.Context) error {
 	if err := indexer.MigrateAndReport(ctx, d.dsn, l.report); err != nil {
 		return err
 	}
+	d.migratedFrom = l.last.From
 	switch {
 	case l.last.Steps == 0:
-		d.p.log.Info("store", "tables", schemas.StoreVersion())
+		d.p.log.Info("store", "schema", schemas.StoreVersion())
 	case l.last.From == 0:
-		d.p.log.Info("the store is new", "tables", l.last.To)
+		d.p.log.Info("the store is new", "schema", l.last.To)
 	default:
 		d.p.log.Info("the store is migrated", "from", l.last.From, "to", l.last.To, "took", l.now().Sub(begun).Round(time.Millisecond))
 	}
@@ -33,13 +34,13 @@ func (d *database) migrate(ctx context.Context) error {
 // stands.
 const countInterval = 10 * time.Second
 
-// migrationLog logs the migration of a store. The steps that make a new one are there with --log-level
-// debug only.
+// migrationLog logs the migration of a store. The steps that make a new one, and each count of a long
+// step, are there with --log-level debug only.
 type migrationLog struct {
 	log  *slog.Logger
 	now  func() time.Time
 	last indexer.Migration // 0 steps before the first
-	at   time.Time         // when last was logged
+	at   time.Time         // when a count was logged last
 }
 
 func (l *migrationLog) report(m indexer.Migration) {
@@ -47,16 +48,11 @@ func (l *migrationLog) report(m indexer.Migration) {
 		// Also in the log of commands that show warnings alone: there is no way back.
 		l.log.Warn("the store is migrated: earlier versions of ledgerlake will refuse it", "from", m.From, "to", m.To, "steps", m.Steps)
 	}
-	begins := m.Step != l.last.Step
+	level := slog.LevelDebug
+	if begins := m.Step != l.last.Step; m.From > 0 && (begins || l.now().Sub(l.at) >= countInterval) {
+		level, l.at = slog.LevelInfo, l.now()
+	}
 	l.last = m
-	if !begins && l.now().Sub(l.at) < countInterval {
-		return
-	}
-	l.at = l.now()
-	level := slog.LevelInfo
-	if m.From == 0 {
-		level = slog.LevelDebug
-	}
 	attrs := []any{"from", m.From, "to", m.To, "step", m.Name, "number", fmt.Sprintf("%d of %d", m.Step, m.Steps)}
 	if m.Total > 0 {
 		attrs = append(attrs, "done", fmt.Sprintf("%d of %d", m.Done, m.Total))

@@ -25,6 +25,9 @@ type database struct {
 	db     *store.DB
 	reader *history.Reader
 
+	// migratedFrom is the version that the store's tables had when this process migrated them, 0 if it
+	// did not, or made them.
+	migratedFrom int64
 	// makes says that the command makes a store where there is none.
 	makes bool
 	// damage is what is known of rows that the store has lost.

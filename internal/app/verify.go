@@ -35,6 +35,10 @@ const partsCheck = "parts"
 // Verification is what verify reports.
 type Verification struct {
 	OK bool `json:"ok"`
+	// Schema is the version of the store's tables, and MigratedFrom the one that they had before this
+	// command migrated them, 0 if it did not.
+	Schema       int64 `json:"schema"`
+	MigratedFrom int64 `json:"migrated_from,omitempty"`
 	// Tables are those of the store. They are digested for objects and days only.
 	Tables         verify.Tables `json:"tables,omitempty"`
 	ObjectsChecked int64         `json:"objects_checked"`
@@ -199,7 +203,7 @@ func (s *verifier) verify(ctx context.Context, p *console.Progress) (*Verificati
 }
 
 func (s *verifier) verifyChecks(ctx context.Context, p *console.Progress, f *VerifyConfig) (*Verification, error) {
-	v := &Verification{OK: true, Seconds: make(map[string]float64), Checks: []*verify.Check{}, Public: f.public() && f.ofHistory()}
+	v := &Verification{OK: true, Schema: int64(schemas.StoreVersion()), MigratedFrom: s.db.migratedFrom, Seconds: make(map[string]float64), Checks: []*verify.Check{}, Public: f.public() && f.ofHistory()}
 	nodes, err := s.db.nodeStreams(ctx, f.Stream)
 	if err != nil {
 		return nil, err
