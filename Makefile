@@ -53,6 +53,11 @@ dist: ## the archives of a release into dist/, with checksums and lists of modul
 dist-check: ## make the archives twice, in two clones with a build cache each, and compare their bytes
 	scripts/dist-check.sh "$(PLATFORMS)"
 
+.PHONY: upgrade-fixture
+upgrade-fixture: ## the store of an earlier version, which tests upgrade, made again (COMMIT=v0.1.0 NAME=0.1.0)
+	@scripts/setup.sh modules engine
+	go run ./scripts/upgradefixture --commit "$(COMMIT)" --name "$(NAME)"
+
 .PHONY: demo
 demo: setup-run build ## ingest, export, verify and query a simulated network, then print a summary
 	bin/ledgerlake demo $(ARGS)

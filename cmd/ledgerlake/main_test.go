@@ -33,6 +33,9 @@ const beMain = "LEDGERLAKE_TEST_BE_MAIN"
 
 func TestMain(m *testing.M) {
 	child := len(os.Args) > 1 && (os.Args[1] == engine.ChildCommand || os.Args[1] == bucket.GatewayCommand)
+	if text := os.Getenv(killAtLog); text != "" && !child {
+		os.Exit(execute(context.Background(), os.Args[1:], os.Stdout, &killer{to: os.Stderr, at: text}))
+	}
 	if child || os.Getenv(beMain) != "" {
 		os.Exit(process())
 	}
