@@ -257,3 +257,17 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		t.Fatal("no links found: the pattern no longer fits")
 	}
 }
+
+// TestVersionsOfStores compares the table of versions with the migrations: who adds one says so there.
+func TestVersionsOfStores(t *testing.T) {
+	_, table, ok := strings.Cut(section(t, read(t, "operations.md"), "Upgrades"), "| Version | Schema | Opens stores of |\n| --- | --- | --- |\n")
+	if !ok {
+		t.Fatal("there is no table of versions")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")
+	newest := strings.Split(rows[len(rows)-1], "|")
+	if want := fmt.Sprintf(" %d ", schemas.StoreVersion()); newest[2] != want {
+		t.Errorf("the last row is %q, but the schema is%s", rows[len(rows)-1], want)
+	}
+}

@@ -3,6 +3,7 @@ package indexer
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -61,5 +62,25 @@ func TestMigrationsAreReported(t *testing.T) {
 	again := migrate()
 	if len(again) < 2 || again[0].From >= 150 || again[0].Name != "0150_party_offsets" {
 		t.Errorf("a store from before version 150 is reported as %+v", again)
+	}
+}
+
+// TestWaitsForAnotherProcess has one that has completed the migration, and one that has ended before.
+func TestWaitsForAnotherProcess(t *testing.T) {
+	s := enginetest.Start(t)
+	if err := Migrate(t.Context(), s.DSN); err != nil {
+		t.Fatal(err)
+	}
+	db, err := open(s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	m := &migrator{db: db, silence: 300 * time.Millisecond}
+	known := int64(schemas.StoreVersion())
+	for version, want := range map[int64]bool{known: true, known + 1: false} {
+		if complete, err := m.awaitOther(t.Context(), version); err != nil || complete != want {
+			t.Errorf("awaitOther(%d) = %v, %v, want %v", version, complete, err, want)
+		}
 	}
 }

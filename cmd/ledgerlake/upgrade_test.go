@@ -15,12 +15,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
@@ -270,16 +272,16 @@ func runKilled(t *testing.T, at string, args ...string) {
 	}
 }
 
-// migrationLines are the ends of the lines in which a migration says what it begins.
+// migrationLines are the lines in which a migration says what it begins, from the name of the step on.
 func migrationLines(log string) (lines []string) {
-	for _, m := range regexp.MustCompile(`msg="migrating the store" (.*)`).FindAllStringSubmatch(log, -1) {
+	for _, m := range regexp.MustCompile(`msg="migrating the store" from=\d+ to=\d+ (step=.*)`).FindAllStringSubmatch(log, -1) {
 		lines = append(lines, m[1])
 	}
 	return lines
 }
 
-// TestKilledMigration kills the product where it begins a step of a migration: of the store of version
-// 0.1.0 each one, and in the middle of those that make a new store. The next start completes it.
+// TestKilledMigration kills the product where a migration begins a step or the last piece of a long
+// one. The next start continues.
 func TestKilledMigration(t *testing.T) {
 	t.Parallel()
 	s := openEarlier(t, "0.1.0")
@@ -291,16 +293,29 @@ func TestKilledMigration(t *testing.T) {
 	if err := undisturbed.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, tail(undisturbed.stderr.String()))
 	}
-	steps := migrationLines(undisturbed.stderr.String())
-	if migrates := int64(schemas.StoreVersion()) > s.Schema; migrates != (len(steps) > 0) {
-		t.Fatalf("the migration from %d to %d has the steps %q", s.Schema, schemas.StoreVersion(), steps)
+	lines := migrationLines(undisturbed.stderr.String())
+	if migrates := int64(schemas.StoreVersion()) > s.Schema; migrates != (len(lines) > 0) {
+		t.Fatalf("the migration from %d to %d is logged as %q", s.Schema, schemas.StoreVersion(), lines)
 	}
-	for _, step := range steps {
+	chain, pieces := s.unpack(t), map[string]string{}
+	for _, line := range lines {
+		step, rest, _ := strings.Cut(line, " ")
+		if strings.Contains(rest, "done=") {
+			pieces[step] = line // the last one of the step
+			continue
+		}
+		runKilled(t, step, ingest(chain)...) // the start before has come to this step, and this one gets to the next
+	}
+	broken := []string{chain}
+	for _, piece := range pieces {
 		data := s.unpack(t)
-		runKilled(t, step, ingest(data)...)
+		runKilled(t, piece, ingest(data)...)
+		broken = append(broken, data)
+	}
+	for _, data := range broken[:min(len(lines), len(broken))] {
 		v := verified(t, data)
 		if v.MigratedFrom == 0 {
-			t.Errorf("killed at %q, the next start had nothing to migrate", step)
+			t.Error("after the kills, the next start had nothing to migrate")
 		}
 		s.unchanged(t, v)
 	}
@@ -312,6 +327,39 @@ func TestKilledMigration(t *testing.T) {
 	}
 	mustRun(t, ingest(data)...)
 	sameTables(t, "before the upgrade", s.Verification, "a new store", check(t, data, served(t, ledger)))
+}
+
+// TestTwoMigrateAtOnce has a process sleep in the middle of a long step on a store of version 0.1.0 while
+// another one completes the migration. It must not do the work again.
+func TestTwoMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	s := openEarlier(t, "0.1.0")
+	data := s.unpack(t)
+	e, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(data, "engine"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asleep, wake, first, waited := make(chan struct{}), make(chan struct{}), make(chan error, 1), false
+	go func() {
+		var once sync.Once
+		first <- indexer.MigrateAndReport(t.Context(), e.DSN(), func(m indexer.Migration) {
+			waited = waited || m.Waiting
+			if m.Total > 0 {
+				once.Do(func() { close(asleep); <-wake })
+			}
+		})
+	}()
+	select {
+	case <-asleep:
+	case err := <-first:
+		t.Fatalf("the migration has no long step: %v", err)
+	}
+	err = indexer.Migrate(t.Context(), e.DSN())
+	close(wake)
+	if err := errors.Join(err, <-first, e.Stop(context.Background())); err != nil || !waited {
+		t.Errorf("%v; the first one saw the other: %v", err, waited)
+	}
+	s.unchanged(t, verified(t, data))
 }
 
 // TestLaterStoreIsRefused has a store of a later version, which no command may change.
