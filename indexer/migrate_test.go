@@ -1,9 +1,9 @@
 package indexer
 
 import (
+	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -65,22 +65,51 @@ func TestMigrationsAreReported(t *testing.T) {
 	}
 }
 
-// TestWaitsForAnotherProcess has one that has completed the migration, and one that has ended before.
-func TestWaitsForAnotherProcess(t *testing.T) {
+// TestLockOfMigrations has a second process wait until the first one has unlocked, or is gone.
+func TestLockOfMigrations(t *testing.T) {
 	s := enginetest.Start(t)
-	if err := Migrate(t.Context(), s.DSN); err != nil {
-		t.Fatal(err)
-	}
-	db, err := open(s.DSN)
+	first, err := open(s.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	m := &migrator{db: db, silence: 300 * time.Millisecond}
-	known := int64(schemas.StoreVersion())
-	for version, want := range map[int64]bool{known: true, known + 1: false} {
-		if complete, err := m.awaitOther(t.Context(), version); err != nil || complete != want {
-			t.Errorf("awaitOther(%d) = %v, %v, want %v", version, complete, err, want)
+	second, err := open(s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	for _, end := range []string{"unlocked", "gone"} {
+		ctx, kill := context.WithCancel(t.Context())
+		held, unlock, err := lock(ctx, first, func() {}) // the server may still be ending the lock of the round before
+		if err != nil {
+			t.Fatal(err)
 		}
+		waits := make(chan struct{})
+		locked := make(chan error, 1)
+		go func() {
+			_, unlock, err := lock(t.Context(), second, func() { close(waits) })
+			if err == nil {
+				unlock()
+			}
+			locked <- err
+		}()
+		<-waits
+		if err := held.Err(); err != nil {
+			t.Errorf("the lock is lost: %v", err)
+		}
+		if end == "gone" {
+			kill()
+		} else {
+			unlock()
+		}
+		if err := <-locked; err != nil {
+			t.Errorf("after the first one has %s: %v", end, err)
+		}
+		if held.Err() == nil {
+			t.Errorf("%s, the first one still has the lock", end)
+		}
+		kill()
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -44,13 +44,13 @@ type migrationLog struct {
 }
 
 func (l *migrationLog) report(m indexer.Migration) {
+	if m.Waiting {
+		l.log.Info("another process migrates the store: waiting until it has", "from", m.From, "to", m.To)
+		return
+	}
 	if l.last.Steps == 0 && m.From > 0 {
 		// Also in the log of commands that show warnings alone: there is no way back.
 		l.log.Warn("the store is migrated: earlier versions of ledgerlake will refuse it", "from", m.From, "to", m.To, "steps", m.Steps)
-	}
-	if m.Waiting {
-		l.log.Info("another process migrates the store: waiting until it has", "to", m.To, "step", m.Name)
-		return
 	}
 	level := slog.LevelDebug
 	if begins := m.Step != l.last.Step; m.From > 0 && (begins || l.now().Sub(l.at) >= countInterval) {
