@@ -4,8 +4,8 @@
 //	go run ./scripts/gotest -timeout 14m ./...
 //
 // It collects less garbage than Go does by default, unless GOGC is set, and keeps the temporary
-// files of tests in memory where that has room, unless TMPDIR is set or LEDGERLAKE_LONG asks for
-// a long run.
+// files of tests, and the tests, in memory where that has room, unless TMPDIR is set or
+// LEDGERLAKE_LONG asks for a long run. If GOTMPDIR is set, go test and T.TempDir use that instead.
 // Of a package that fails it prints everything that its failed and unfinished tests have printed.
 // With -v it prints everything as it comes. The exit status is that of go test.
 package main
@@ -85,9 +85,8 @@ func run(args []string, out io.Writer) error {
 		cmd.Env = append(cmd.Env, "GOGC="+garbage)
 	}
 	if os.Getenv("TMPDIR") == "" && os.Getenv("LEDGERLAKE_LONG") == "" && fitsTests(memory) {
-		// What go test builds stays where it is. The name is the same in each run, or no result
-		// would be cached.
-		cmd.Env = append(cmd.Env, "TMPDIR="+memory, "GOTMPDIR="+cmp.Or(os.Getenv("GOTMPDIR"), os.TempDir()))
+		// The name is the same in each run, or no result would be cached.
+		cmd.Env = append(cmd.Env, "TMPDIR="+memory)
 	}
 	events, err := cmd.StdoutPipe()
 	if err != nil {
