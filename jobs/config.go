@@ -41,6 +41,9 @@ type Config struct {
 	// Drain is how long running tasks may take to finish when Run is told to stop. Then
 	// their context ends and they are queued again. Defaults to 10 s.
 	Drain time.Duration
+	// Ended, if not nil, is told of each run of a task that has ended in this process, with its
+	// error, nil if the work is done. Only after that the task leaves the queue. It must not wait.
+	Ended func(taskID string, err error)
 	// Log is required.
 	Log *slog.Logger
 }

@@ -21,9 +21,17 @@ func failsTwiceThenSucceeds(t *testing.T, cfg jobs.Config) {
 		}
 		return nil
 	}
+	var ended []string // under the lock of s
+	cfg.Ended = func(id string, err error) { s.set(func() { ended = append(ended, fmt.Sprint(id, " ", err)) }) }
 	q := open(t, cfg, jobs.ExportSegments(s))
 	run(t, q)
 	eventually(t, "exported at the third attempt", func() bool { return s.left() == 0 && empty(t, q) })
+	s.set(func() {
+		id := jobs.ExportSegmentTask(segment(1)).ID
+		if want := []string{id + " " + id + ": fault 1", id + " " + id + ": fault 2", id + " <nil>"}; len(ended) < 3 || !slices.Equal(ended[:3], want) {
+			t.Errorf("told of %q, want %q", ended, want)
+		}
+	})
 	// A look for due work that began before the third attempt ended may have queued another.
 	if n := s.runsOf(segment(1)); n != 3 && n != 4 {
 		t.Errorf("%d attempts, want 3", n)

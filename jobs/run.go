@@ -128,7 +128,15 @@ func (q *Queue) process(ctx context.Context, t *asynq.Task) error {
 	if err != nil {
 		return err
 	}
-	defer q.finish(id)
+	err = q.runTask(ctx, h, id, t)
+	q.finish(id)
+	if q.cfg.Ended != nil {
+		q.cfg.Ended(id, err)
+	}
+	return err
+}
+
+func (q *Queue) runTask(ctx context.Context, h Handler, id string, t *asynq.Task) error {
 	// Not with asynq's result writer: that one writes into the record of the task, and if
 	// Redis was flushed meanwhile creates a record that holds nothing else. Such a record
 	// never expires and would keep the task from being queued ever again.

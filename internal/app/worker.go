@@ -20,15 +20,14 @@ type worker struct {
 }
 
 // openQueue connects to the job queue and registers the handlers of the layouts that are
-// published.
-func (w *worker) openQueue(ctx context.Context, rescan time.Duration) (*jobs.Queue, ExportJobs, error) {
+// published. cfg says how jobs are run, but for what follows from the settings.
+func (w *worker) openQueue(ctx context.Context, cfg jobs.Config) (*jobs.Queue, ExportJobs, error) {
 	work, err := w.newExportJobs()
 	if err != nil {
 		return nil, work, err
 	}
-	queue, err := jobs.Open(ctx, jobs.Config{
-		RedisURL: w.p.cfg.RedisURL, Concurrency: w.p.cfg.Concurrency, Rescan: rescan, NotYetWait: 3 * rescan, Log: w.p.log,
-	})
+	cfg.RedisURL, cfg.Concurrency, cfg.Log = w.p.cfg.RedisURL, w.p.cfg.Concurrency, w.p.log
+	queue, err := jobs.Open(ctx, cfg)
 	if err != nil {
 		return nil, work, err
 	}
@@ -38,7 +37,7 @@ func (w *worker) openQueue(ctx context.Context, rescan time.Duration) (*jobs.Que
 
 // start returns the part that runs jobs until its context ends.
 func (w *worker) start(ctx context.Context) (func(context.Context) error, error) {
-	queue, _, err := w.openQueue(ctx, 10*time.Second)
+	queue, _, err := w.openQueue(ctx, jobs.Config{Rescan: 10 * time.Second, NotYetWait: 30 * time.Second})
 	if err != nil {
 		return nil, err
 	}
