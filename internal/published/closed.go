@@ -24,7 +24,14 @@ type closed struct {
 	mu sync.Mutex
 	// known are the segments that were closed when segments last looked.
 	known []schemas.SegmentRef
+	// last is what was read last, at readAt.
+	last   extent
+	readAt time.Time
 }
+
+// sameExtent is for how long what is held is not read again while the watermarks stand still:
+// whoever publishes asks several times for each segment. Not for ever, as verdicts may come late.
+const sameExtent = 5 * time.Second
 
 // mustBe returns ErrNotClosed unless a segment is closed.
 func (c *closed) mustBe(ctx context.Context, ref schemas.SegmentRef) error {
@@ -65,12 +72,8 @@ func (c *closed) segments(ctx context.Context) (refs []schemas.SegmentRef, final
 		if !growing {
 			final = len(refs)
 		}
-		first, last, held, err := c.span(ctx, m, h.watermark)
-		if err != nil {
-			return nil, 0, err
-		}
-		length := c.length
-		for end := length.End(first); held && end <= length.End(last); end += length.Micros() {
+		held, length := h.held[m.ID], c.length
+		for end := length.End(held.first); held.any && end <= length.End(held.last); end += length.Micros() {
 			if !h.passed(m.ID, end, length) {
 				growing = true
 				break
@@ -92,6 +95,7 @@ func (c *closed) segments(ctx context.Context) (refs []schemas.SegmentRef, final
 type extent struct {
 	watermark, contracts schemas.Position
 	migrations           []history.Migration
+	held                 map[int64]stretch // by migration
 	// clock is up to where segments may end: history that is dated later cannot be.
 	clock schemas.Micros
 }
@@ -107,8 +111,31 @@ func (c *closed) extent(ctx context.Context) (h extent, err error) {
 	if h.watermark, err = c.history.Watermark(ctx); err != nil {
 		return h, err
 	}
-	h.migrations, err = c.history.Migrations(ctx)
-	return h, err
+	if known, ok := c.recent(h.contracts, h.watermark); ok {
+		h.migrations, h.held = known.migrations, known.held
+		return h, nil
+	}
+	began := time.Now()
+	if h.migrations, err = c.history.Migrations(ctx); err != nil {
+		return h, err
+	}
+	h.held = make(map[int64]stretch, len(h.migrations))
+	for _, m := range h.migrations {
+		if h.held[m.ID], err = c.stretch(ctx, m, h.watermark); err != nil {
+			return h, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last, c.readAt = h, began
+	return h, nil
+}
+
+// recent returns what was read last, if the watermarks were the same and it is not long ago.
+func (c *closed) recent(contracts, watermark schemas.Position) (extent, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last, c.last.contracts == contracts && c.last.watermark == watermark && time.Since(c.readAt) < sameExtent
 }
 
 // pastExtent is extent where what is asked for depends on what is closed.
@@ -148,17 +175,24 @@ func (h extent) laterHistory(migrationID int64) bool {
 	return h.watermark.MigrationID > migrationID && h.watermark.RecordTime > schemas.MinMicros
 }
 
-// span returns record times in the first and the last segment with history of a
-// migration, and whether it has any. Verdicts may lie in segments without updates.
-func (c *closed) span(ctx context.Context, m history.Migration, watermark schemas.Position) (first, last schemas.Micros, held bool, err error) {
-	widen := func(lo, hi schemas.Micros) {
-		if !held {
-			first, last, held = lo, hi, true
-		}
-		first, last = min(first, lo), max(last, hi)
+// stretch is record times in the first and the last segment with history of a migration, if it
+// has any.
+type stretch struct {
+	first, last schemas.Micros
+	any         bool
+}
+
+func (s *stretch) widen(first, last schemas.Micros) {
+	if !s.any {
+		*s = stretch{first, last, true}
 	}
+	s.first, s.last = min(s.first, first), max(s.last, last)
+}
+
+// stretch reads the stretch of a migration. Verdicts may lie in segments without updates.
+func (c *closed) stretch(ctx context.Context, m history.Migration, watermark schemas.Position) (held stretch, err error) {
 	for _, s := range m.Synchronizers {
-		widen(s.Min, s.Max)
+		held.widen(s.Min, s.Max)
 	}
 	through := schemas.EndOf(m.ID, schemas.MaxMicros)
 	if watermark.Before(through) {
@@ -168,15 +202,15 @@ func (c *closed) span(ctx context.Context, m history.Migration, watermark schema
 	for after.Before(through) {
 		at, more, err := c.history.NextVerdict(ctx, after, through)
 		if err != nil {
-			return 0, 0, false, err
+			return held, err
 		}
 		if !more {
 			break
 		}
-		widen(at.RecordTime, at.RecordTime)
-		after = schemas.EndOf(m.ID, c.length.End(last)) // in segments up to that one nothing new can be found
+		held.widen(at.RecordTime, at.RecordTime)
+		after = schemas.EndOf(m.ID, c.length.End(held.last)) // in segments up to that one nothing new can be found
 	}
-	return first, last, held, nil
+	return held, nil
 }
 
 // Period is a segment of history with its time.
@@ -196,11 +230,7 @@ func (c *closed) periods(ctx context.Context) ([]Period, error) {
 	}
 	var periods []Period
 	for _, m := range slices.Backward(h.migrations) { // the newest first
-		list, err := c.periodsOf(ctx, m, h.watermark, len(periods) == 0)
-		if err != nil {
-			return nil, err
-		}
-		periods = append(periods, list...)
+		periods = append(periods, c.periodsOf(m.ID, h.held[m.ID], len(periods) == 0)...)
 	}
 	slices.SortFunc(periods, func(a, b Period) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Segment.MigrationID, b.Segment.MigrationID))
@@ -208,18 +238,17 @@ func (c *closed) periods(ctx context.Context) ([]Period, error) {
 	return periods, nil
 }
 
-func (c *closed) periodsOf(ctx context.Context, m history.Migration, watermark schemas.Position, newest bool) ([]Period, error) {
-	first, last, held, err := c.span(ctx, m, watermark)
-	if err != nil || !held {
-		return nil, err
+func (c *closed) periodsOf(migrationID int64, held stretch, newest bool) []Period {
+	if !held.any {
+		return nil
 	}
-	end := c.length.End(last)
+	end := c.length.End(held.last)
 	if newest {
 		end += c.length.Micros()
 	}
 	var periods []Period
-	for at := c.length.End(first); at <= end; at += c.length.Micros() {
-		periods = append(periods, Period{c.length.Of(c.stream, m.ID, at), at - c.length.Micros(), at})
+	for at := c.length.End(held.first); at <= end; at += c.length.Micros() {
+		periods = append(periods, Period{c.length.Of(c.stream, migrationID, at), at - c.length.Micros(), at})
 	}
-	return periods, nil
+	return periods
 }
