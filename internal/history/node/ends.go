@@ -88,20 +88,20 @@ func (e *ends) LedgerActiveEnd(ctx context.Context) (int64, error) {
 }
 
 // awaitLifetimes waits until lifetimes are known up to an offset, which they are soon after
-// the stream is, or ctx ends.
+// the stream is, or ctx ends. If this process derives them, each commit ends a pause.
 func (e *ends) awaitLifetimes(ctx context.Context, offset int64) error {
-	const pause = 25 * time.Millisecond
+	const pause, ownPause = 25 * time.Millisecond, 250 * time.Millisecond
 	for e.lifetimes.Load() < offset {
+		committed := e.db.NextCommit(journal.ContractsStream(e.stream))
 		if _, err := e.LedgerActiveEnd(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 		if e.lifetimes.Load() >= offset {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		committed.Await(ctx, ownPause, pause)
+		if ctx.Err() != nil {
 			return fmt.Errorf("waiting for lifetimes of contracts up to offset %d, now at %d: %w", offset, e.lifetimes.Load(), ctx.Err())
-		case <-time.After(pause):
 		}
 	}
 	return nil
