@@ -44,10 +44,15 @@ func Read(ctx context.Context, db *store.DB, stream string) ([]Row, error) {
 // StandingIntents returns the intents among rows that count; see store.StandingIntents.
 func StandingIntents(rows []Row) []Row { return store.StandingIntents(rows) }
 
+// end is where a batch ends.
+type end struct {
+	Through schemas.Position `column:"through_"`
+}
+
 // Watermark returns the position up to which a stream is complete and final, schemas.Start if
 // it has no commit.
 func Watermark(ctx context.Context, db *store.DB, stream string) (schemas.Position, error) {
-	last, ok, err := store.SelectOne(ctx, db, watermarkQuery, store.Params{"stream": store.Text(stream)}, store.NewBatches())
+	last, ok, err := store.SelectOne(ctx, db, watermarkQuery, store.Params{"stream": store.Text(stream)}, store.NewRecords[end]())
 	switch {
 	case err != nil:
 		return schemas.Start, fmt.Errorf("reading the watermark of %s: %w", stream, err)
