@@ -143,6 +143,7 @@ func TestShortFileCutsTheConnection(t *testing.T) {
 
 // TestFilesForSlowClients: who takes a file slowly gets it all, who takes nothing is cut off.
 func TestFilesForSlowClients(t *testing.T) {
+	t.Parallel()
 	const size = 24 << 20
 	path := fileOf(t, strings.Repeat("y", size))
 	var open atomic.Int64

@@ -417,6 +417,7 @@ func FuzzBodyParams(f *testing.F) {
 
 // A client that hangs up while its request is worked on ends that work.
 func TestHangUpEndsTheWork(t *testing.T) {
+	t.Parallel()
 	ended := make(chan error, 1)
 	url := start(t, Config{}, post("/slow", func(ctx context.Context, r *Request) error {
 		select {

@@ -118,6 +118,7 @@ func TestShortStreamCutsTheConnection(t *testing.T) {
 
 // The time limit of a request is for its handler: a transfer goes on for as long as it takes.
 func TestTransferOutlivesTheTimeLimit(t *testing.T) {
+	t.Parallel()
 	const limit = 300 * time.Millisecond
 	late := Route{Method: "GET", Path: "/late", Name: "late", Transfer: true, Handle: func(ctx context.Context, r *Request) error {
 		<-ctx.Done()

@@ -234,6 +234,7 @@ func TestSocketTokens(t *testing.T) {
 
 // A stream ends with its token.
 func TestSocketEndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	source := &memory{}
 	source.grow(4)
 	s := secured(t, source, newRights(), nil)

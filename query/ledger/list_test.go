@@ -94,6 +94,7 @@ func TestListsAreKept(t *testing.T) {
 // A list without an end is complete when nothing came for the idle time, and takes what
 // comes before.
 func TestListWithoutEndWaits(t *testing.T) {
+	t.Parallel()
 	source := &memory{}
 	source.grow(3)
 	s := serve(t, source, nil)
@@ -124,6 +125,7 @@ func TestListWithoutEndWaits(t *testing.T) {
 // A list without an end tells up to where it was read, so that the next one goes on there even
 // when nothing was seen, where there is room for one element more.
 func TestListWithoutEndTellsHowFarItRead(t *testing.T) {
+	t.Parallel()
 	source := &memory{}
 	source.grow(7) // bob sees 4, its archival 5, and 6
 	s := serve(t, source, func(c *Config, _ *query.Config) { c.ListLimit = 3 })

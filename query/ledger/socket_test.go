@@ -100,6 +100,7 @@ func TestSocketErrors(t *testing.T) {
 
 // A store that fails in the middle shows as an error, and its reason only in the log.
 func TestSocketOfAFailingStore(t *testing.T) {
+	t.Parallel()
 	source := &memory{}
 	source.grow(5)
 	s := serve(t, source, nil)
@@ -283,6 +284,7 @@ func TestTooManySockets(t *testing.T) {
 
 // A client that stops reading is cut off, and costs a few pages of memory until then.
 func TestSocketOfAClientThatStopsReading(t *testing.T) {
+	t.Parallel()
 	source := &memory{}
 	source.grow(40_000)
 	s := serve(t, source, func(_ *Config, tier *query.Config) {
