@@ -10,7 +10,8 @@ ARGS ?=
 # Extra arguments of `go test`, e.g. `make test TESTFLAGS="-run Lifetimes -v"`.
 TESTFLAGS ?=
 # The longest first: what runs last has all processors and cannot use them.
-PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./...
+PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./internal/app ./internal/verify ./jobs/wallet \
+	./internal/devnet ./ingest/scan ./internal/history/node ./bench ./...
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000
