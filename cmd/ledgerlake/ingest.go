@@ -22,6 +22,9 @@ is stored. It retries whatever goes wrong with an upstream; a stream stops only 
 upstream's history has changed, which /streams then shows. With --once it ends with an
 error instead if an upstream cannot be read.
 
+With --clickhouse-dsn you can run two of it or more: one writes, and the others stand by and
+take over within seconds when it ends. With --once it takes over at once.
+
 Several scan services share the work, and take over when one of them is away. With
 --scan-agree 2 or more, a range is stored only once that many returned the same content.`,
 		Example: "  ledgerlake ingest --scan-url https://scan.example.com\n" +

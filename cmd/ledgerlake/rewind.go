@@ -25,7 +25,7 @@ years ahead, and to restart a stream that has stopped because history diverged.
 It removes whole batches, so the stream may end earlier than requested. Stop ingest and the
 workers first: on an embedded store rewind refuses to run while another process uses it, on
 a ClickHouse server while a writer has committed within the last minute. A writer that only
-waits stops. If a rewind is interrupted, run the same command again to finish it; until then
+waits stands by until it is done. If a rewind is interrupted, run the same command again to finish it; until then
 the stream does not continue.`,
 		Example: "  ledgerlake rewind --to 2026-07-05T00:00:00Z --dry-run\n" +
 			"  ledgerlake rewind --stream scan --to 2026-07-05T00:00:00Z --yes\n" +

@@ -74,6 +74,15 @@ func (ing *Ingester) notice(where, member string) {
 	ing.log.Warn("the node returned something that this release does not store: a newer release of ledgerlake may", "in", where, "member", member)
 }
 
+// Identify finds out whose stream it is, which Status says from then on. It asks the node until it
+// works or its failures are permanent.
+func (ing *Ingester) Identify(ctx context.Context) error {
+	if ing.participant != "" {
+		return nil
+	}
+	return ing.callNode(ctx, "asking the node for its participant id", func() error { return ing.askParticipant(ctx) })
+}
+
 // Backfill brings the stream to the ledger's end as of now. It returns the reason when
 // ctx ends earlier; an error for which schemas.NeedsPerson is true, ErrPruned among
 // them, or ErrDenied, when a person must act; or the failure that was retried for

@@ -139,14 +139,21 @@ func (a *App) RebuildWallets(ctx context.Context, only string, rebuilt func(stre
 		return err
 	}
 	for _, stream := range streams {
-		wallets := wallet.New(a.db.db, stream, 0, a.p.log)
-		if err := wallets.Rebuild(ctx); err != nil {
+		if err := a.db.seized(ctx, stream, func(ctx context.Context) error { return a.db.rebuildWallets(ctx, stream) }); err != nil {
 			return err
 		}
-		if err := wallets.CatchUp(ctx); err != nil {
-			return fmt.Errorf("deriving the wallets of %s: %w", stream, err)
-		}
 		rebuilt(stream)
+	}
+	return nil
+}
+
+func (d *database) rebuildWallets(ctx context.Context, stream string) error {
+	wallets := wallet.New(d.db, stream, 0, d.p.log)
+	if err := wallets.Rebuild(ctx); err != nil {
+		return err
+	}
+	if err := wallets.CatchUp(ctx); err != nil {
+		return fmt.Errorf("deriving the wallets of %s: %w", stream, err)
 	}
 	return nil
 }

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/lease"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -39,7 +41,7 @@ func (a *App) Doctor(ctx context.Context) []Finding {
 	clickhouse := a.checkClickHouse(ctx)
 	findings = append(findings, clickhouse)
 	if clickhouse.OK {
-		findings = append(findings, a.checkStore(ctx))
+		findings = append(findings, a.checkStore(ctx), a.checkWriters(ctx))
 	}
 	findings = append(findings, a.checkBucket(ctx), a.checkRedis(ctx), a.checkCatalog(), checkRedisServer())
 	return append(findings, a.checkUpstreams(ctx)...)
@@ -60,6 +62,38 @@ func (a *App) checkData(ctx context.Context) Finding {
 	f := Finding{Check: "data folder", OK: true, Detail: a.p.cfg.Data}
 	if err := engine.CheckFree(ctx, a.p.cfg.EngineFolder()); err != nil {
 		f.Detail += ", " + err.Error()
+	}
+	return f
+}
+
+// checkWriters says who writes the streams of a ClickHouse that is given. Whether they should is not
+// known here.
+func (a *App) checkWriters(ctx context.Context) Finding {
+	f := Finding{Check: "writers", OK: true, Detail: "an embedded engine has the process that runs it", Optional: true}
+	dsn := a.p.cfg.ClickHouseDSN
+	if dsn == "" {
+		return f
+	}
+	db, err := store.Open(ctx, dsn)
+	if err != nil {
+		return Finding{Check: "writers", Detail: "unknown: the store cannot be read", Optional: true}
+	}
+	defer db.Close()
+	holders, err := lease.Holders(ctx, db)
+	if err != nil {
+		return Finding{Check: "writers", Detail: err.Error(), Fix: "grant SELECT on the tables of the database and on system.tables", Optional: true}
+	}
+	f.Detail = "no process has written a stream since the server was started"
+	var lines []string
+	for _, h := range holders {
+		state := fmt.Sprintf("showed life %s ago", h.Age.Round(100*time.Millisecond))
+		if h.Released {
+			state = "has ended"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s, %s", h.Stream, h.Process, state))
+	}
+	if len(lines) > 0 {
+		f.Detail = strings.Join(lines, "; ")
 	}
 	return f
 }

@@ -3,11 +3,14 @@ package app
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/lease"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -48,4 +51,30 @@ func TestDoctorNamesTheVersionOfTheStore(t *testing.T) {
 	check(true, fmt.Sprintf("schema 150, which the next start migrates to %d; for the way back, make a backup first", known))
 	setVersion(known + 1)
 	check(false, fmt.Sprintf("schema %d", known+1))
+}
+
+// TestDoctorNamesTheWriters has a store that nobody has written, and one with a writer.
+func TestDoctorNamesTheWriters(t *testing.T) {
+	s := enginetest.StartMigrated(t, indexer.Migrate)
+	a := &App{p: &process{cfg: &settings.Config{}}}
+	a.p.cfg.ClickHouseDSN = s.DSN
+	check := func(want string) {
+		t.Helper()
+		if f := a.checkWriters(t.Context()); !f.OK || !strings.Contains(f.Detail, want) {
+			t.Errorf("%+v, want %q", f, want)
+		}
+	}
+	check("no process has written")
+	db, err := store.Open(t.Context(), s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	hold, err := lease.New(lease.Config{DB: db, Log: slog.New(slog.DiscardHandler), Process: "db1, process 7"}).Seize(t.Context(), schemas.ScanStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("scan: db1, process 7, showed life ")
+	hold.Release()
+	check("scan: db1, process 7, has ended")
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 )
 
-// newFacts prepares the questions to scan services for what history does not tell.
-func (d *database) newFacts(urls []string) (*scan.Facts, error) {
+// newFacts prepares the questions to scan services for what history does not tell. The answers go
+// into a store.
+func (d *database) newFacts(urls []string, into *store.DB) (*scan.Facts, error) {
 	cfg := d.p.cfg
 	return scan.NewFacts(scan.FactsConfig{
-		URLs: urls, Agree: cfg.ScanAgree, Store: factStore{d.reader, d.db}, Synchronizers: d.synchronizers, Log: d.p.log,
+		URLs: urls, Agree: cfg.ScanAgree, Store: factStore{d.reader, into}, Synchronizers: d.synchronizers, Log: d.p.log,
 		Interval: cfg.FactsInterval, RequestsPerSecond: cfg.ScanRate, Version: d.p.build.Version,
 	})
 }
@@ -58,5 +59,5 @@ func (d *database) askedFacts(scanURLs []string) (*scan.Facts, error) {
 	if len(scanURLs) == 0 || d.p.cfg.FactsInterval == 0 {
 		return nil, nil
 	}
-	return d.newFacts(scanURLs)
+	return d.newFacts(scanURLs, d.db)
 }

@@ -21,6 +21,8 @@ import (
 
 // source is where one stream comes from: a network's scan services, or a node.
 type source interface {
+	// identify finds out which stream it is, where only the upstream knows.
+	identify(ctx context.Context) error
 	// Backfill ingests up to the upstream's end as of now, Run continues from there.
 	Backfill(ctx context.Context) error
 	Run(ctx context.Context) error
@@ -34,7 +36,7 @@ type source interface {
 type streams struct {
 	p       *process
 	db      *database
-	sources []source
+	sources []*ingested
 	// facts asks the scan services for what history does not tell; it may be nil.
 	facts *scan.Facts
 	// catalog converts values of copies for lookups.
@@ -49,47 +51,58 @@ func (d *database) newStreams(scanURLs []string, nodeURL string) (*streams, erro
 	}
 	all := &streams{p: d.p, db: d, catalog: catalog}
 	if len(scanURLs) > 0 {
-		from, err := d.newScanSource(scanURLs)
+		into := d.newIngested()
+		from, err := d.newScanSource(scanURLs, into.db)
 		if err != nil {
 			return nil, err
 		}
-		all.add(from)
+		all.add(from, into)
 		if d.p.cfg.FactsInterval > 0 {
-			if all.facts, err = d.newFacts(scanURLs); err != nil {
+			if all.facts, err = d.newFacts(scanURLs, into.db); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if nodeURL != "" {
-		from, err := d.newNodeSource(nodeURL)
+		into := d.newIngested()
+		from, err := d.newNodeSource(nodeURL, into.db)
 		if err != nil {
 			return nil, err
 		}
-		all.add(from)
+		all.add(from, into)
 	}
 	return all, nil
 }
 
 // add takes a source in.
-func (s *streams) add(from source) {
-	s.sources = append(s.sources, &retriedSource{source: from, retrier: s.p.retrier, log: s.p.log})
+func (s *streams) add(from source, into *ingested) {
+	into.source = &retriedSource{source: from, retrier: s.p.retrier, log: s.p.log, replaced: into.yield}
+	s.sources = append(s.sources, into)
 }
 
 // backfill ingests the streams one after another up to the end of their upstreams as of
 // now, with their lifetimes.
 func (s *streams) backfill(ctx context.Context, p *console.Progress) error {
 	for _, from := range s.sources {
-		if err := s.backfillOne(ctx, from, p); err != nil {
+		if err := s.backfillAlone(ctx, from, p); err != nil {
 			return err
 		}
-	}
-	if s.facts != nil {
-		s.facts.Round(ctx)
 	}
 	return nil
 }
 
-func (s *streams) backfillOne(ctx context.Context, from source, p *console.Progress) error {
+// backfillAlone takes the stream over from any other process, and lets that go on afterwards.
+func (s *streams) backfillAlone(ctx context.Context, from *ingested, p *console.Progress) error {
+	if from.lease == nil {
+		return s.backfillOne(ctx, from, p)
+	}
+	if err := from.source.identify(ctx); err != nil {
+		return err
+	}
+	return seize(ctx, from.lease, from.stream(), func(ctx context.Context) error { return s.backfillOne(ctx, from, p) })
+}
+
+func (s *streams) backfillOne(ctx context.Context, from *ingested, p *console.Progress) error {
 	p.Begin("backfill", "updates", 0)
 	err := s.alongside(ctx, from, func(ctx context.Context) error {
 		every(ctx, 200*time.Millisecond, func() {
@@ -105,8 +118,11 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *console.Progr
 	if err != nil {
 		return err
 	}
-	if err := indexer.SetBackfilled(ctx, s.db.db, from.stream()); err != nil {
+	if err := indexer.SetBackfilled(ctx, from.db, from.stream()); err != nil {
 		return err
+	}
+	if s.facts != nil && from.stream() == schemas.ScanStream {
+		s.facts.Round(ctx)
 	}
 	st := from.live()
 	p.End(fmt.Sprintf("%s: %d updates, %d imported contracts, %d events, %d verdicts", from.stream(), st.Updates, st.Imports, st.Events, st.Verdicts))
@@ -115,7 +131,7 @@ func (s *streams) backfillOne(ctx context.Context, from source, p *console.Progr
 
 // alongside ingests a stream up to its upstream's end as of now with the lifetimes and
 // others beside it, and then lets what is derived from it catch up.
-func (s *streams) alongside(ctx context.Context, from source, beside ...func(context.Context) error) error {
+func (s *streams) alongside(ctx context.Context, from *ingested, beside ...func(context.Context) error) error {
 	derive := func(ctx context.Context) error { return s.derive(ctx, from) }
 	if err := s.p.guard(ctx, from.Backfill, append(beside, derive)...); err != nil {
 		return err
@@ -130,57 +146,47 @@ func (s *streams) alongside(ctx context.Context, from source, beside ...func(con
 			return err
 		}
 	}
-	return indexer.NewLifetimes(s.db.db, from.stream(), 0, s.p.log).CatchUp(ctx)
+	return indexer.NewLifetimes(from.db, from.stream(), 0, s.p.log).CatchUp(ctx)
 }
 
 // lookupRows is the copy for lookups of a stream, or nil if it is to have none.
-func (s *streams) lookupRows(from source) *indexer.LookupRows {
+func (s *streams) lookupRows(from *ingested) *indexer.LookupRows {
 	switch {
 	case !s.p.cfg.LookupRows:
 		return nil
 	case from.stream() != schemas.ScanStream:
-		return indexer.NewNodeLookupRows(s.db.db, from.stream(), 0, s.p.log)
+		return indexer.NewNodeLookupRows(from.db, from.stream(), 0, s.p.log)
 	}
-	return indexer.NewLookupRows(s.db.db, from.stream(), s.catalog, 0, s.p.log)
+	return indexer.NewLookupRows(from.db, from.stream(), s.catalog, 0, s.p.log)
 }
 
 // wallets are what is derived from a node's stream for wallets, nil of public history: what
 // belongs to wallets alone is not in it.
-func (s *streams) wallets(from source) *wallet.Wallets {
+func (s *streams) wallets(from *ingested) *wallet.Wallets {
 	if from.stream() == schemas.ScanStream {
 		return nil
 	}
-	return wallet.New(s.db.db, from.stream(), 0, s.p.log)
+	return wallet.New(from.db, from.stream(), 0, s.p.log)
 }
 
 // run ingests and follows all streams until ctx ends. An upstream's fault is waited out, and
 // a stream that stops leaves all else going: what is stored is served on.
 func (s *streams) run(ctx context.Context) error {
-	if s.facts != nil {
-		factsCtx, stop := context.WithCancel(ctx)
-		asked := make(chan struct{})
-		guard.Go(func() error { s.facts.Run(factsCtx); return nil }, func(err error) {
-			if err != nil {
-				s.p.log.ErrorContext(ctx, "facts are no longer refreshed", "err", err)
-			}
-			close(asked)
-		})
-		defer func() { stop(); <-asked }()
-	}
 	group := guard.NewGroup()
 	for _, from := range s.sources {
 		group.Go(func() error { s.runOne(ctx, from); return nil })
+		group.Go(func() error { every(ctx, 10*time.Second, func() { s.report(from) }); return nil })
 	}
 	return group.Wait()
 }
 
-// runOne ingests and follows a stream until ctx ends, with what belongs to it beside it.
+// work ingests and follows a stream until ctx ends, with what belongs to it beside it.
 // None of these ends with another.
-func (s *streams) runOne(ctx context.Context, from source) {
+func (s *streams) work(ctx context.Context, from *ingested) {
 	beside := guard.NewGroup()
 	keep := func(what string, work func(context.Context) error) {
 		beside.Go(func() error {
-			if err := s.p.retrier.run(ctx, s.p.log.With("stream", from.stream()), what, work); err != nil {
+			if err := s.p.retrier.run(ctx, s.p.log.With("stream", from.stream()), what, work); err != nil && !from.yield(err) {
 				s.p.log.ErrorContext(ctx, what+" stopped", "stream", from.stream(), "err", err)
 			}
 			return nil
@@ -189,18 +195,20 @@ func (s *streams) runOne(ctx context.Context, from source) {
 	keep("reading", from.Run)
 	keep("deriving", func(ctx context.Context) error { return s.derive(ctx, from) })
 	keep("recording the end of the backfill", func(ctx context.Context) error { return s.markBackfilled(ctx, from) })
-	every(ctx, 10*time.Second, func() { s.report(from) })
+	if s.facts != nil && from.stream() == schemas.ScanStream {
+		keep("refreshing facts", func(ctx context.Context) error { s.facts.Run(ctx); return nil })
+	}
 	_ = beside.Wait() // what fails there has said so
 }
 
 // derive keeps what is derived from a stream, its lifetimes, its copy for lookups and its
 // wallets, up with it until ctx ends.
-func (s *streams) derive(ctx context.Context, from source) error {
+func (s *streams) derive(ctx context.Context, from *ingested) error {
 	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
 		return nil
 	}
 	group, ctx := guard.WithContext(ctx)
-	group.Go(func() error { return indexer.NewLifetimes(s.db.db, from.stream(), 0, s.p.log).Run(ctx) })
+	group.Go(func() error { return indexer.NewLifetimes(from.db, from.stream(), 0, s.p.log).Run(ctx) })
 	if copied := s.lookupRows(from); copied != nil {
 		group.Go(func() error { return copied.Run(ctx) })
 	}
@@ -217,15 +225,15 @@ func (s *streams) derive(ctx context.Context, from source) error {
 }
 
 // markBackfilled waits until the upstream's end is reached once and records it.
-func (s *streams) markBackfilled(ctx context.Context, from source) error {
+func (s *streams) markBackfilled(ctx context.Context, from *ingested) error {
 	if !waitFor(ctx, func() bool { return from.live().following }) {
 		return nil
 	}
-	return indexer.SetBackfilled(ctx, s.db.db, from.stream())
+	return indexer.SetBackfilled(ctx, from.db, from.stream())
 }
 
 // report logs how a stream stands.
-func (s *streams) report(from source) {
+func (s *streams) report(from *ingested) {
 	st := from.live()
 	attrs := []any{
 		"stream", from.stream(), "phase", st.Phase, "position", st.Position, "updates", st.Updates, "events", st.Events,
@@ -288,12 +296,12 @@ func (a *App) Ingest(ctx context.Context, once bool, progress *console.Progress,
 // BackfillScan has an ingester read public history up to its upstream's end as of now, and lets what
 // is derived from it catch up.
 func BackfillScan(ctx context.Context, db *store.DB, log *slog.Logger, from *scan.Ingester) error {
-	return newBackfill(db, log).alongside(ctx, scanSource{from})
+	return newBackfill(db, log).alongside(ctx, &ingested{source: scanSource{from}, db: db})
 }
 
 // BackfillNode is BackfillScan for the stream of a node.
 func BackfillNode(ctx context.Context, db *store.DB, log *slog.Logger, from *node.Ingester) error {
-	return newBackfill(db, log).alongside(ctx, nodeSource{from, ""})
+	return newBackfill(db, log).alongside(ctx, &ingested{source: nodeSource{from, ""}, db: db})
 }
 
 func newBackfill(db *store.DB, log *slog.Logger) *streams {

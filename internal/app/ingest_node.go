@@ -7,6 +7,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // nodeSource is what the parties of one node see.
@@ -15,14 +16,14 @@ type nodeSource struct {
 	url string
 }
 
-func (d *database) newNodeSource(url string) (source, error) {
+func (d *database) newNodeSource(url string, into *store.DB) (source, error) {
 	cfg := d.p.cfg
 	from := node.Source(cfg.NodeSource)
 	if cfg.NodeSource == "auto" {
 		from = node.Auto
 	}
 	config := node.Config{
-		BaseURL: url, Settings: d.ingestSettings(), Source: from, Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile,
+		BaseURL: url, Settings: d.ingestSettings(into), Source: from, Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile,
 		IdleTimeout: d.p.timeouts.socket, PingInterval: d.p.timeouts.ping,
 	}
 	if token := cfg.NodeToken; token != "" {
@@ -35,13 +36,15 @@ func (d *database) newNodeSource(url string) (source, error) {
 	return nodeSource{ingester, settings.MaskURL(url)}, nil
 }
 
-// ingestSettings are those of all ingesters.
-func (d *database) ingestSettings() stream.Settings {
+// ingestSettings are those of all ingesters, of one that writes into a store.
+func (d *database) ingestSettings(into *store.DB) stream.Settings {
 	return stream.Settings{
-		Sink: indexer.NewSinks(d.db, d.p.log), Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
+		Sink: indexer.NewSinks(into, d.p.log), Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
 		RequestTimeout: d.p.timeouts.request, Backoff: d.p.timeouts.backoff, MaxRetryAfter: d.p.timeouts.rest,
 	}
 }
+
+func (from nodeSource) identify(ctx context.Context) error { return from.Identify(ctx) }
 
 func (from nodeSource) stream() string { return from.Status().Stream }
 

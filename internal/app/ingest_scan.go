@@ -12,7 +12,7 @@ import (
 // scanSource is the public history.
 type scanSource struct{ *scan.Ingester }
 
-func (d *database) newScanSource(urls []string) (source, error) {
+func (d *database) newScanSource(urls []string, into *store.DB) (source, error) {
 	cfg := d.p.cfg
 	from := scan.Source(cfg.ScanSource)
 	if cfg.ScanSource == "auto" {
@@ -20,7 +20,7 @@ func (d *database) newScanSource(urls []string) (source, error) {
 	}
 	ingester, err := scan.New(scan.Config{
 		BaseURL: urls[0], Peers: urls[1:], Agree: cfg.ScanAgree, AgreeOn: scan.AgreeOn(cfg.ScanAgreeOn),
-		Disagreements: disagreements{d.db}, Gaps: d.reader, Settings: d.ingestSettings(), Source: from,
+		Disagreements: disagreements{into}, Gaps: d.reader, Settings: d.ingestSettings(into), Source: from,
 		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes, Poll: cfg.FollowInterval,
 	})
 	if err != nil {
@@ -28,6 +28,8 @@ func (d *database) newScanSource(urls []string) (source, error) {
 	}
 	return scanSource{ingester}, nil
 }
+
+func (scanSource) identify(context.Context) error { return nil }
 
 func (scanSource) stream() string { return schemas.ScanStream }
 

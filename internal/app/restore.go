@@ -29,7 +29,9 @@ func (a *App) Restore(ctx context.Context, progress *console.Progress) error {
 	if err := a.db.open(ctx); err != nil {
 		return err
 	}
-	return a.p.guard(ctx, func(ctx context.Context) error { return a.objects.restore(ctx, archive, progress) })
+	return a.db.seized(ctx, schemas.ScanStream, func(ctx context.Context) error {
+		return a.p.guard(ctx, func(ctx context.Context) error { return a.objects.restore(ctx, archive, progress) })
+	})
 }
 
 // RestoreLines writes every update of the bucket to out as a line of canonical JSON. No store is

@@ -111,6 +111,9 @@ type retriedSource struct {
 	source
 	retrier retrier
 	log     *slog.Logger
+	// replaced, when set, is called when another process has taken the stream over; if it reports
+	// true the work ends instead of stopping for good.
+	replaced func(error) bool
 
 	mu sync.Mutex
 	// failed is why the stream is not being read, nil while it is; retry is when it will be,
@@ -124,10 +127,19 @@ type retriedSource struct {
 // Run reads the stream until ctx ends. A stream that stops stays so: Run waits for the end
 // of ctx then, too.
 func (s *retriedSource) Run(ctx context.Context) error {
+	return s.repeat(ctx, "reading the stream", s.source.Run)
+}
+
+// identify asks for the name of the stream until it is known or ctx ends.
+func (s *retriedSource) identify(ctx context.Context) error {
+	return s.repeat(ctx, "asking for the name of the stream", s.source.identify)
+}
+
+func (s *retriedSource) repeat(ctx context.Context, what string, work func(context.Context) error) error {
 	retrier := s.retrier
 	retrier.waiting, retrier.progress = s.wait, func() string { return s.source.live().Position }
-	err := retrier.run(ctx, s.log, "reading the stream", s.source.Run)
-	if err == nil {
+	err := retrier.run(ctx, s.log, what, work)
+	if err == nil || s.replaced != nil && s.replaced(err) {
 		return nil
 	}
 	s.mu.Lock()

@@ -77,10 +77,7 @@ func (a *App) Rewind(ctx context.Context, r Rewind) (*RewindReport, error) {
 	if _, err := a.db.nodeStreams(ctx, r.Stream); err != nil {
 		return nil, err
 	}
-	rewind := indexer.NewRewind(a.db.db, r.Stream, keep, a.p.log)
-	if a.p.cfg.ClickHouseDSN != "" {
-		rewind.Quiet = rewindQuiet
-	}
+	rewind := a.db.newRewind(r.Stream, keep)
 	plan, err := rewind.Plan(ctx)
 	if err != nil {
 		return nil, err
@@ -89,6 +86,7 @@ func (a *App) Rewind(ctx context.Context, r Rewind) (*RewindReport, error) {
 		Stream: plan.Stream, From: plan.From.String(), To: plan.To.String(), Batches: plan.Batches, Items: plan.Items, Events: plan.Events,
 		Pending: plan.Pending, Stopped: plan.Stopped, Nothing: plan.Nothing(),
 	}
+	var withdraw func(context.Context, schemas.Position) error
 	if r.Stream == schemas.ScanStream && !r.KeepPublished {
 		exporter, err := a.openExporter(ctx)
 		if err != nil {
@@ -98,20 +96,34 @@ func (a *App) Rewind(ctx context.Context, r Rewind) (*RewindReport, error) {
 		if err != nil {
 			return nil, err
 		}
-		report.Published, rewind.Withdraw = beyond.Live, exporter.Withdraw
+		report.Published, withdraw = beyond.Live, exporter.Withdraw
 	}
 	switch {
 	case plan.Nothing():
 	case r.Yes:
-		if _, err := rewind.Run(ctx); err != nil {
+		err := a.db.seized(ctx, r.Stream, func(ctx context.Context) error {
+			rewind := a.db.newRewind(r.Stream, keep)
+			rewind.Withdraw = withdraw
+			if _, err := rewind.Run(ctx); err != nil {
+				return err
+			}
+			return a.db.deriveAgain(ctx, r.Stream)
+		})
+		if err != nil {
 			return nil, err
 		}
 		report.Done = true
-		if err := a.db.deriveAgain(ctx, r.Stream); err != nil {
-			return nil, err
-		}
 	}
 	return report, nil
+}
+
+// newRewind returns a rewind by the store of the process as it is now.
+func (d *database) newRewind(stream string, keep func(schemas.Position) bool) *indexer.Rewind {
+	rewind := indexer.NewRewind(d.db, stream, keep, d.p.log)
+	if d.p.cfg.ClickHouseDSN != "" {
+		rewind.Quiet = rewindQuiet
+	}
+	return rewind
 }
 
 // openExporter opens the bucket and returns the exporter over it.

@@ -298,9 +298,11 @@ func (r *StreamReport) collect(add func(d *prometheus.Desc, kind prometheus.Valu
 	if l == nil {
 		return
 	}
-	add(lagMetric, prometheus.GaugeValue, l.LagSeconds)
-	if r.Stream != schemas.ScanStream {
-		add(offsetsMetric, prometheus.GaugeValue, float64(l.LagOffsets))
+	if l.Phase != phaseStandby { // which does not know how far the upstream is
+		add(lagMetric, prometheus.GaugeValue, l.LagSeconds)
+		if r.Stream != schemas.ScanStream {
+			add(offsetsMetric, prometheus.GaugeValue, float64(l.LagOffsets))
+		}
 	}
 	add(rateMetric, prometheus.GaugeValue, l.Rate)
 	add(retriesMetric, prometheus.CounterValue, float64(l.Retries))

@@ -14,7 +14,7 @@ func TestNextCommit(t *testing.T) {
 			return false
 		}
 	}
-	db := new(DB)
+	db := &DB{commits: new(commits)}
 	db.Committed("scan") // nobody waits
 	one, two, other := db.NextCommit("scan"), db.NextCommit("scan"), db.NextCommit("node:a")
 	if made(one) || made(two) || made(other) {

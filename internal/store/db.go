@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,9 @@ type DB struct {
 	// block it ever sent, and blocks of history are tens of megabytes. Small blocks, such
 	// as the tail of a stream, do not wait for its connections.
 	inserts *chpool.Pool
-	commits commits
+	commits *commits
+	// allowed is asked before each statement that writes; nil allows all.
+	allowed func(context.Context) error
 }
 
 const (
@@ -73,7 +76,7 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 	if opts.TLS == nil {
 		client.Dialer = native.Dialer{Timeout: dialTimeout}
 	}
-	db := new(DB)
+	db := &DB{commits: new(commits)}
 	for pool, size := range map[**chpool.Pool]int32{&db.pool: maxConns, &db.inserts: maxInserts} {
 		*pool, err = chpool.Dial(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
 		if err != nil {
@@ -91,6 +94,22 @@ func (db *DB) Close() {
 			pool.Close()
 		}
 	}
+}
+
+// Fenced returns db with a condition: each statement that writes is sent only if allowed returns nil
+// just before, and otherwise fails with its error. The two share their connections, which db closes.
+func (db *DB) Fenced(allowed func(context.Context) error) *DB {
+	fenced := *db
+	fenced.allowed = allowed
+	return &fenced
+}
+
+// mayWrite returns why db must not write, or nil.
+func (db *DB) mayWrite(ctx context.Context) error {
+	if db.allowed == nil {
+		return nil
+	}
+	return db.allowed(ctx)
 }
 
 // Block is a set of columns of one table or result.
@@ -125,6 +144,9 @@ func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
 	pool := db.inserts
 	if isSmall(b) {
 		pool = db.pool
+	}
+	if err := db.mayWrite(ctx); err != nil {
+		return fmt.Errorf("inserting %d rows into %s: %w", b.Rows(), table, err)
 	}
 	err := do(ctx, pool, insertSilence, ch.Query{Body: input.Into(table), Input: input, Settings: withToken(nil, token)})
 	if err != nil {
@@ -231,6 +253,9 @@ func resultsOf(b Block) proto.Results {
 // Exec runs a statement without a result. A token, if not empty, makes an INSERT
 // SELECT repeatable in the same way as Insert.
 func (db *DB) Exec(ctx context.Context, statement, token string, params Params, settings ...ch.Setting) error {
+	if err := db.mayWrite(ctx); err != nil {
+		return err
+	}
 	return explain(do(ctx, db.pool, silence, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)}))
 }
 
@@ -339,7 +364,7 @@ type NextCommit struct {
 
 // NextCommit returns the next commit of a stream after the call.
 func (db *DB) NextCommit(stream string) NextCommit {
-	c := &db.commits
+	c := db.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next, ok := c.next[stream]
@@ -371,7 +396,7 @@ func (n NextCommit) Await(ctx context.Context, own, foreign time.Duration) {
 
 // Committed tells those who wait for a commit of a stream that there is one.
 func (db *DB) Committed(stream string) {
-	c := &db.commits
+	c := db.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.here == nil {
@@ -381,5 +406,18 @@ func (db *DB) Committed(stream string) {
 	if next, ok := c.next[stream]; ok {
 		close(next)
 		delete(c.next, stream)
+	}
+}
+
+// CommittedElsewhere says that another process commits to a stream, and to what is derived from it,
+// from now on. Who waits for a commit asks as often as it would of another process.
+func (db *DB) CommittedElsewhere(stream string) {
+	c := db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.here {
+		if name == stream || strings.HasPrefix(name, stream+"/") {
+			delete(c.here, name)
+		}
 	}
 }

@@ -12,3 +12,29 @@ type StreamRow struct {
 	// WrittenAt is the server's clock at the last commit.
 	WrittenAt schemas.Micros `column:"last_written"`
 }
+
+// LeaseRow is a row of table leases: a sign of life of a process that writes a stream. The server
+// adds the time.
+type LeaseRow struct {
+	Stream string `column:"stream"`
+	Writer string `column:"writer"`
+	// Process names the process to people.
+	Process string `column:"process"`
+	// Term is the epoch of the claim by which the process took the stream.
+	Term int64 `column:"term"`
+	// Beat numbers the rows of one writer.
+	Beat int64 `column:"beat"`
+	// Released says that the process writes no more.
+	Released bool `column:"released"`
+}
+
+// LeaseSign is the last row of a writer, and how old it is in milliseconds.
+type LeaseSign struct {
+	Stream   string `column:"stream"`
+	Writer   string `column:"writer"`
+	Process  string `column:"process"`
+	Term     int64  `column:"term"`
+	Beat     int64  `column:"beat"`
+	Released bool   `column:"released"`
+	Age      int64  `column:"age"`
+}

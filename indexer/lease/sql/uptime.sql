@@ -1,0 +1,2 @@
+-- For how long the server has run, in seconds.
+SELECT toUInt64(uptime()) AS n
