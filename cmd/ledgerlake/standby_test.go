@@ -241,6 +241,13 @@ func TestStandbyTakesOver(t *testing.T) {
 		}
 		writer = stopped
 	}
+	// Commands that do not wait take the streams over, and the one that wrote goes on afterwards.
+	for _, args := range [][]string{{"rebuild", "wallets"}, {"ingest", "--once", "--scan-url", l.scanURL, "--node-url", l.nodeURL}} {
+		mustRun(t, append(args, "--clickhouse-dsn", l.dsn)...)
+		writer.phase(writes)
+		writer.commits(writer.streams())
+	}
+	contains(t, "log", writer.stderr.String(), "lost the stream to another process")
 	l.quiet()
 	writer.signal(syscall.SIGTERM)
 	if err := writer.Wait(); err != nil {

@@ -26,8 +26,10 @@ type Value[T any] struct {
 
 	mu      sync.Mutex
 	value   T
+	begun   time.Time // when the load of value began, zero before the first
 	until   time.Time
-	running *Read[T] // nil when no load is under way
+	running *Read[T]  // nil when no load is under way
+	since   time.Time // when that began
 }
 
 // Get returns the value or the error of the load, or ctx's error if that ends first. Errors are
@@ -60,9 +62,31 @@ func (v *Value[T]) Get(ctx context.Context) (T, error) {
 	return value, err
 }
 
+// GetSince is Get for a value whose load began at an instant or later, however long values are
+// remembered. Callers share loads.
+func (v *Value[T]) GetSince(ctx context.Context, at time.Time) (T, error) {
+	for {
+		v.mu.Lock()
+		if !v.begun.IsZero() && !v.begun.Before(at) {
+			defer v.mu.Unlock()
+			return v.value, nil
+		}
+		if v.running == nil {
+			v.start(context.WithoutCancel(ctx))
+		}
+		load, since := v.running, v.since
+		v.mu.Unlock()
+		value, err := load.Wait(ctx)
+		if !since.Before(at) || ctx.Err() != nil {
+			return value, err
+		}
+	}
+}
+
 // start starts a load. The caller holds v.mu.
 func (v *Value[T]) start(ctx context.Context) {
 	begun := v.Now() // the value may be as old as that
+	v.since = begun
 	v.running = Start(ctx, func(ctx context.Context) (T, error) {
 		ctx, cancel := context.WithTimeout(ctx, cmp.Or(v.Timeout, loadTimeout))
 		defer cancel()
@@ -71,7 +95,7 @@ func (v *Value[T]) start(ctx context.Context) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		if err == nil {
-			v.value, v.until = value, begun.Add(v.TTL)
+			v.value, v.begun, v.until = value, begun, begun.Add(v.TTL)
 		}
 		v.running = nil
 	})

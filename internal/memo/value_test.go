@@ -111,3 +111,48 @@ func TestPanicOfAReadIsItsError(t *testing.T) {
 		}
 	}
 }
+
+// A caller who names an instant gets a value that is not older, whatever is remembered or under way.
+func TestValueSinceAnInstant(t *testing.T) {
+	var clock atomic.Int64
+	now := func() time.Time { return time.Unix(clock.Load(), 0) }
+	begun, gate := make(chan int64, 1), make(chan struct{})
+	c := &Value[int64]{TTL: time.Hour, Now: now, Load: func(context.Context) (int64, error) {
+		at := clock.Load()
+		begun <- at
+		<-gate
+		return at, nil
+	}}
+	answers := make(chan int64, 2)
+	ask := func(get func() (int64, error)) {
+		v, err := get()
+		if err != nil {
+			t.Error(err)
+		}
+		answers <- v
+	}
+	clock.Store(1)
+	go ask(func() (int64, error) { return c.Get(t.Context()) })
+	<-begun
+	clock.Store(2)
+	go ask(func() (int64, error) { return c.GetSince(t.Context(), now()) }) // another load is under way
+	gate <- struct{}{}
+	if v := <-answers; v != 1 {
+		t.Errorf("Get returned the value of %d", v)
+	}
+	<-begun
+	close(gate)
+	if v := <-answers; v != 2 {
+		t.Errorf("since 2 the value is that of %d", v)
+	}
+	clock.Store(3)
+	if v, err := c.GetSince(t.Context(), time.Unix(2, 0)); v != 2 || err != nil {
+		t.Errorf("a value that is good enough was not used: %d, %v", v, err)
+	}
+	if v, err := c.Get(t.Context()); v != 2 || err != nil {
+		t.Errorf("a value that is remembered was not used: %d, %v", v, err)
+	}
+	if v, err := c.GetSince(t.Context(), now()); v != 3 || err != nil {
+		t.Errorf("since 3 the value is that of %d, %v", v, err)
+	}
+}

@@ -97,7 +97,7 @@ func (r *reading) mayReadActive(ctx context.Context, f *view.EventFormat, at int
 	if err := r.who.MayRead(needs.parties, needs.any); err != nil {
 		return needs, err
 	}
-	b, err := r.node.bounds(ctx)
+	b, err := r.node.bounds(ctx, at)
 	if err != nil {
 		return needs, err
 	}

@@ -59,6 +59,21 @@ func (e *ends) current(ctx context.Context) (int64, error) {
 	}
 }
 
+// reaching returns an end as current does, but as of now if an offset is after that: another server of
+// the same store may have named a later end to the client.
+func (e *ends) reaching(ctx context.Context, offset int64) (int64, error) {
+	end, err := e.current(ctx)
+	if err != nil || end >= offset {
+		return end, err
+	}
+	for asked := e.now(); ; {
+		reading := e.share(ctx)
+		if end, err = reading.Wait(ctx); err != nil || !reading.began.Before(asked) {
+			return end, err
+		}
+	}
+}
+
 // share returns the reading that is under way, or starts one. No caller's deadline ends it, as
 // others wait for it.
 func (e *ends) share(ctx context.Context) *endReading {

@@ -78,3 +78,22 @@ func TestAWaitForTheEndCanBeGivenUp(t *testing.T) {
 		cancel()
 	}
 }
+
+// An offset after the end that is remembered may be one that another server has named: the end is
+// read again before it is refused, and only then.
+func TestOffsetsThatAnotherServerHasNamed(t *testing.T) {
+	var end, readings atomic.Int64
+	end.Store(10)
+	e := newEnds(func(context.Context) (int64, error) {
+		readings.Add(1)
+		return end.Load(), nil
+	}, noCommit, time.Hour, time.Now, slog.New(slog.DiscardHandler))
+	for _, c := range []struct{ stored, offset, want, readings int64 }{
+		{10, 5, 10, 1}, {12, 10, 10, 1}, {12, 11, 12, 2}, {12, 12, 12, 2}, {12, 13, 12, 3},
+	} {
+		end.Store(c.stored)
+		if got, err := e.reaching(t.Context(), c.offset); got != c.want || err != nil || readings.Load() != c.readings {
+			t.Errorf("offset %d: the end is %d after %d readings, %v, want %d after %d", c.offset, got, readings.Load(), err, c.want, c.readings)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,14 +83,22 @@ func (c *checkpoints) append(ctx context.Context, dst []byte, offset int64) ([]b
 // bounds are the offsets that requests may name: what came up to begin is not there.
 type bounds struct{ begin, end int64 }
 
-// bounds returns those of updates.
-func (n *node) bounds(ctx context.Context) (b bounds, err error) {
+// bounds returns those of updates for a request that names offsets.
+func (n *node) bounds(ctx context.Context, named ...int64) (b bounds, err error) {
 	// In this order: a stream that has an end has its final begin.
-	if b.end, err = n.ends.current(ctx); err != nil {
+	if b.end, err = n.ends.reaching(ctx, slices.Max(append(named, 0))); err != nil {
 		return b, err
 	}
 	b.begin, err = n.Source.LedgerBegin(ctx)
 	return b, err
+}
+
+// boundsOf returns those for a request for updates after begin, up to end if it is not open.
+func (n *node) boundsOf(ctx context.Context, begin int64, end *int64) (bounds, error) {
+	if end != nil {
+		return n.bounds(ctx, begin, *end)
+	}
+	return n.bounds(ctx, begin)
 }
 
 // checkRange checks the offsets of a request for updates; end is nil when it is open. That

@@ -65,7 +65,7 @@ func (a *API) updatesPage(ctx context.Context, r *reading) error {
 // updatesPageCursor reads what is left after the page before: the stretch of a first page
 // is fixed by its token, even when the stream has grown.
 func (a *API) updatesPageCursor(ctx context.Context, r *reading, q *view.UpdatesPage) (*updateCursor, error) {
-	b, err := r.node.bounds(ctx)
+	b, err := r.node.boundsOf(ctx, q.Begin, q.End)
 	if err != nil {
 		return nil, err
 	}

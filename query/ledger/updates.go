@@ -46,7 +46,7 @@ func (r *reading) updates(ctx context.Context, body []byte, legacy bool) (c *upd
 	if err := r.who.MayRead(needs.parties, needs.any); err != nil {
 		return nil, needs, err
 	}
-	b, err := r.node.bounds(ctx)
+	b, err := r.node.boundsOf(ctx, q.Begin, q.End)
 	if err != nil {
 		return nil, needs, err
 	}

@@ -109,7 +109,7 @@ func (a *activeSets) instantOf(ctx context.Context, req *acsRequest) (schemas.Mi
 
 // requireInstant makes sure that the active set at any instant is known.
 func (a *activeSets) requireInstant(ctx context.Context, req *acsRequest) error {
-	contracts, err := a.horizon.Contracts.Get(ctx)
+	contracts, err := a.horizon.ContractsAt(ctx, req.MigrationID, req.Time)
 	if err != nil {
 		return err
 	}

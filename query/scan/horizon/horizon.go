@@ -34,6 +34,7 @@ type Horizon struct {
 
 	source     Source
 	backfilled func(context.Context) bool
+	now        func() time.Time
 
 	// The cap of events changes only with the watermark. caps looks it up, once for all who
 	// do not know it.
@@ -49,7 +50,7 @@ type Horizon struct {
 // its upstream's end; ttl is how long the positions are remembered.
 func New(source Source, backfilled func(context.Context) bool, ttl time.Duration, now func() time.Time) *Horizon {
 	h := &Horizon{
-		source: source, backfilled: backfilled,
+		source: source, backfilled: backfilled, now: now,
 		Watermark:  memo.Value[schemas.Position]{Load: source.Watermark, TTL: ttl, Now: now},
 		Contracts:  memo.Value[schemas.Position]{Load: source.ContractsWatermark, TTL: ttl, Now: now},
 		Migrations: memo.Value[[]history.Migration]{Load: source.Migrations, TTL: ttl, Now: now},
@@ -129,7 +130,8 @@ func (h *Horizon) loadCap(ctx context.Context) (schemas.Position, error) {
 }
 
 // Shows reports whether events at a position may be shown. The end of events only ever
-// moves on, so it is asked for only if the last one known does not suffice.
+// moves on, so it is asked for only if the last one known does not suffice, and as of now if the
+// one that is remembered does not either: another server of the same store may have shown them.
 func (h *Horizon) Shows(ctx context.Context, at schemas.Position) (bool, error) {
 	h.mu.Lock()
 	known := h.limitKnown && !h.limit.Before(at)
@@ -137,8 +139,27 @@ func (h *Horizon) Shows(ctx context.Context, at schemas.Position) (bool, error) 
 	if known {
 		return true, nil
 	}
+	asked := h.now()
 	limit, err := h.Events(ctx)
+	if err != nil || !limit.Before(at) {
+		return err == nil, err
+	}
+	if _, err := h.Watermark.GetSince(ctx, asked); err != nil {
+		return false, err
+	}
+	limit, err = h.Events(ctx)
 	return err == nil && !limit.Before(at), err
+}
+
+// ContractsAt returns the position up to which lifetimes are known, as of now if what is remembered
+// ends before an instant of a migration: see Shows.
+func (h *Horizon) ContractsAt(ctx context.Context, migrationID int64, at schemas.Micros) (schemas.Position, error) {
+	asked := h.now()
+	contracts, err := h.Contracts.Get(ctx)
+	if err != nil || !contracts.Before(schemas.Position{MigrationID: migrationID, RecordTime: at}) {
+		return contracts, err
+	}
+	return h.Contracts.GetSince(ctx, asked)
 }
 
 // eventsCap applies the network's rule to the newest migration: nothing later than
