@@ -26,7 +26,7 @@ func (f *fixture) placeRows(t *testing.T) []string {
 // that the writer writes, also when it is cut off after each of its ranges.
 func TestPlacesAreFilled(t *testing.T) {
 	f := newFixture(t)
-	h := schematest.New(schematest.Config{Seed: 5, Items: 300})
+	h := schematest.New(schematest.Config{Seed: 5, Items: 120})
 	side := journals.SideStream(schemas.ScanStream)
 	var items, late []schemas.Item
 	for i, it := range h.Items {

@@ -115,7 +115,7 @@ func (p *standbyIngest) phase(want func(string) bool) time.Duration {
 		if time.Since(begin) > time.Minute {
 			p.lab.t.Fatalf("after a minute it is not in the phase: %+v\n%s", streams, tail(p.stderr.String()))
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 
@@ -134,7 +134,7 @@ func (p *standbyIngest) commits(before map[string]app.StreamReport) time.Duratio
 		if time.Since(begin) > time.Minute {
 			p.lab.t.Fatalf("nothing new was committed for a minute: before %+v, now %+v\n%s", before, now, tail(p.stderr.String()))
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestStandbyTakesOver(t *testing.T) {
 		left, writer = writer, standby
 		return left
 	}
-	for range schematest.Rounds(2, 20) {
+	for range schematest.Rounds(1, 20) {
 		replaced("kill -9", func() { writer.signal(syscall.SIGKILL); _ = writer.Wait() })
 	}
 	for range schematest.Rounds(1, 10) {

@@ -201,7 +201,7 @@ func (l *Lease) take(ctx context.Context, stream string, signs []store.LeaseSign
 	}
 	for i := range signs {
 		if s := &signs[i]; s.Writer != l.writer && (s.Term >= term || alive(s)) {
-			return nil, s.Process, l.show(ctx, stream, term, true)
+			return nil, s.Process, l.show(ctx, stream, yielded, true)
 		}
 	}
 	hold = newHold(ctx, l, stream, term, sent)
@@ -210,6 +210,11 @@ func (l *Lease) take(ctx context.Context, stream string, signs []store.LeaseSign
 	l.mu.Unlock()
 	return hold, "", nil
 }
+
+// yielded is the term of a process that has not taken the lease after all. With the term that it tried
+// for it would be the last one to have had the lease, and to have released it: others would take it
+// while the one that has it, and may not have lost it, writes.
+const yielded = 0
 
 // show writes a sign of life, or that there will be no more.
 func (l *Lease) show(ctx context.Context, stream string, term int64, released bool) error {
