@@ -275,7 +275,7 @@ func (b *balanced) busy(t *testing.T) {
 					}
 					_, _ = io.Copy(io.Discard, response.Body)
 					_ = response.Body.Close()
-					time.Sleep(10 * time.Millisecond)
+					time.Sleep(50 * time.Millisecond)
 				}
 			})
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
 // earlierStore is a store that an earlier version has made, and what that version said of it. The
@@ -297,11 +298,14 @@ func TestKilledMigration(t *testing.T) {
 	if migrates := int64(schemas.StoreVersion()) > s.Schema; migrates != (len(lines) > 0) {
 		t.Fatalf("the migration from %d to %d is logged as %q", s.Schema, schemas.StoreVersion(), lines)
 	}
-	chain, pieces := s.unpack(t), map[string]string{}
+	chain, pieces, steps := s.unpack(t), map[string]string{}, 0
 	for _, line := range lines {
 		step, rest, _ := strings.Cut(line, " ")
 		if strings.Contains(rest, "done=") {
 			pieces[step] = line // the last one of the step
+			continue
+		}
+		if steps++; steps%3 != 0 && !schematest.Long() { // the steps that are no files are among those left
 			continue
 		}
 		runKilled(t, step, ingest(chain)...) // the start before has come to this step, and this one gets to the next
