@@ -20,7 +20,7 @@ import (
 )
 
 // maxShareOfNetwork is the most that the store may take of the network's own layout.
-const maxShareOfNetwork = 0.6
+const maxShareOfNetwork = 0.75
 
 // measureSize compares the tables on disk with the network's own bulk objects of the
 // same history.
