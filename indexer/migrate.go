@@ -55,7 +55,10 @@ func MigrateAndReport(ctx context.Context, dsn string, report func(Migration)) (
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	m := &migrator{db: db, dsn: dsn, report: report}
+	m, err := newMigrator(db, dsn, report)
+	if err != nil {
+		return err
+	}
 	current, target, err := m.versions(ctx)
 	if err != nil || current == target {
 		return err
@@ -105,45 +108,39 @@ var stepNames = map[int64]string{fillingPlaces: "0172_fill_places", makingGranul
 
 // migrator migrates one store.
 type migrator struct {
-	db     *sql.DB
-	dsn    string
-	report func(Migration)
-	step   Migration // that is running
+	provider *goose.Provider // has all steps
+	report   func(Migration)
+	step     Migration // that is running
 }
 
-// provider has all steps.
-func (m *migrator) provider() (*goose.Provider, error) {
+func newMigrator(db *sql.DB, dsn string, report func(Migration)) (*migrator, error) {
+	m := &migrator{report: report}
 	files, err := fs.Sub(schemas.Migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("opening migrations: %w", err)
 	}
 	fill := goose.NewGoMigration(fillingPlaces, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error {
-		return fillAllPlaces(ctx, m.dsn, func(done, total int64) {
+		return fillAllPlaces(ctx, dsn, func(done, total int64) {
 			m.step.Done, m.step.Total = done, total
 			m.report(m.step)
 		})
 	}}, nil)
-	granules := goose.NewGoMigration(makingGranules, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error { return smallGranules(ctx, m.dsn) }}, nil)
-	provider, err := goose.NewProvider(goose.DialectClickHouse, m.db, files, goose.WithGoMigrations(fill, granules))
-	if err != nil {
+	granules := goose.NewGoMigration(makingGranules, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error { return smallGranules(ctx, dsn) }}, nil)
+	if m.provider, err = goose.NewProvider(goose.DialectClickHouse, db, files, goose.WithGoMigrations(fill, granules)); err != nil {
 		return nil, fmt.Errorf("reading migrations: %w", err)
 	}
-	return provider, nil
+	return m, nil
 }
 
 // versions are the version of the store and that of this binary. The store may have no later one.
 func (m *migrator) versions(ctx context.Context) (current, target int64, err error) {
-	provider, err := m.provider()
-	if err != nil {
-		return 0, 0, err
-	}
-	if current, target, err = provider.GetVersions(ctx); err != nil {
+	if current, target, err = m.provider.GetVersions(ctx); err != nil {
 		return 0, 0, fmt.Errorf("reading the version of the store: %w", err)
 	}
 	if current > target {
 		return 0, 0, fmt.Errorf("%w: its tables have version %d, this one knows up to %d: install that version, or use another store; nothing was changed", ErrNewerStore, current, target)
 	}
-	if _, err := provider.HasPending(ctx); err != nil { // an earlier migration was left out
+	if _, err := m.provider.HasPending(ctx); err != nil { // an earlier migration was left out
 		return 0, 0, fmt.Errorf("reading the migrations of the store: %w", err)
 	}
 	return current, target, nil
@@ -155,15 +152,11 @@ func (m *migrator) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	provider, err := m.provider()
-	if err != nil {
-		return err
-	}
-	pending := slices.DeleteFunc(provider.ListSources(), func(s *goose.Source) bool { return s.Version <= current })
+	pending := slices.DeleteFunc(m.provider.ListSources(), func(s *goose.Source) bool { return s.Version <= current })
 	for i, source := range pending {
 		m.step = Migration{From: current, To: target, Name: stepName(source), Step: i + 1, Steps: len(pending)}
 		m.report(m.step)
-		if _, err := provider.ApplyVersion(ctx, source.Version, true); err != nil {
+		if _, err := m.provider.ApplyVersion(ctx, source.Version, true); err != nil {
 			return fmt.Errorf("migrating the store from version %d to %d: step %s: %w", current, target, m.step.Name, err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
@@ -32,9 +31,6 @@ func fillPlaces(ctx context.Context, db *store.DB, stream string, after, through
 	return nil
 }
 
-// placesStream names the journal by which the places of what an earlier version wrote are filled.
-func placesStream(stream string) string { return stream + "/places" }
-
 // fillAllPlaces fills table places for a store that an earlier version wrote, of all streams, in ranges
 // of batches. It goes on where an earlier call was cut off, and reports how many batches are done. No
 // version that does not write places itself may write to the store meanwhile.
@@ -54,7 +50,7 @@ func fillAllPlaces(ctx context.Context, dsn string, report func(done, total int6
 	}
 	for _, s := range streams {
 		stream := s.Stream
-		f := journal.NewFollower(db, stream, placesStream(stream), 100*time.Millisecond, slog.Default())
+		f := journal.NewFollower(db, stream, journals.PlacesStream(stream), 100*time.Millisecond, slog.Default())
 		err := f.CatchUp(ctx, func(ctx context.Context) error {
 			if _, err := f.Load(ctx); err != nil {
 				return err
@@ -75,14 +71,7 @@ func fillAllPlaces(ctx context.Context, dsn string, report func(done, total int6
 // historyStreams are the streams of a store that are not derived from others in it.
 func historyStreams(ctx context.Context, db *store.DB) ([]store.StreamRow, error) {
 	streams, err := journals.Streams(ctx, db)
-	return slices.DeleteFunc(streams, func(s store.StreamRow) bool {
-		for _, derived := range []func(string) string{journals.ContractsStream, journals.LookupsStream, journals.WalletStream, placesStream} {
-			if strings.HasSuffix(s.Stream, derived("")) {
-				return true
-			}
-		}
-		return false
-	}), err
+	return slices.DeleteFunc(streams, func(s store.StreamRow) bool { return journals.IsDerived(s.Stream) }), err
 }
 
 // fillRange fills the places of a range of batches. Imports have none.

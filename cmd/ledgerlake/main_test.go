@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -56,6 +57,21 @@ func needEngine(t *testing.T) {
 		}
 		t.Skip(err)
 	}
+}
+
+// startEngine runs an engine on a folder until the test ends.
+func startEngine(t *testing.T, folder string) *engine.Engine {
+	t.Helper()
+	e, err := engine.Start(t.Context(), engine.Config{DataDir: folder, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
 }
 
 // ledgerlake is one run of the product as a process.

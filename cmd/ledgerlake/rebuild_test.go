@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -20,15 +18,7 @@ import (
 func TestWalletsAreVerifiedAndRebuilt(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	store := startEngine(t, t.TempDir())
 	ledger, scanURL, nodeURL := networkWithNode(t, 500)
 	stream := schemas.NodeStream(ledger.NodeDigests().ParticipantID)
 	command := func(args ...string) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -35,15 +34,7 @@ func newStandbyLab(t *testing.T) *standbyLab {
 	t.Helper()
 	needEngine(t)
 	dir := t.TempDir()
-	store, err := engine.Start(t.Context(), engine.Config{DataDir: dir, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	startEngine(t, dir)
 	dsn, err := os.ReadFile(filepath.Join(dir, "engine-owner.dsn")) // by way of the relay, as processes end that use it
 	if err != nil {
 		t.Fatal(err)

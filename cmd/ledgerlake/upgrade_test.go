@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -339,10 +338,7 @@ func TestTwoMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	s := openEarlier(t, "0.1.0")
 	data := s.unpack(t)
-	e, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(data, "engine"), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := startEngine(t, filepath.Join(data, "engine"))
 	asleep, wake, first := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
 		var once sync.Once
@@ -358,7 +354,7 @@ func TestTwoMigrateAtOnce(t *testing.T) {
 		t.Fatalf("the migration has no long step: %v", err)
 	}
 	var reports []indexer.Migration
-	err = indexer.MigrateAndReport(t.Context(), e.DSN(), func(m indexer.Migration) {
+	err := indexer.MigrateAndReport(t.Context(), e.DSN(), func(m indexer.Migration) {
 		reports = append(reports, m)
 		if len(reports) == 1 {
 			close(wake)
@@ -378,15 +374,7 @@ func TestLaterStoreIsRefused(t *testing.T) {
 	t.Parallel()
 	s := openEarlier(t, "0.1.0")
 	data := s.unpack(t)
-	e, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(data, "engine"), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	e := startEngine(t, filepath.Join(data, "engine"))
 	conn, err := engine.Open(t.Context(), e.OwnerDSN())
 	if err != nil {
 		t.Fatal(err)

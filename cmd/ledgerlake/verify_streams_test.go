@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -46,15 +44,7 @@ func networkWithNode(t *testing.T, updates int) (ledger *devnet.Ledger, scanURL,
 func TestVerifyCoversAllStreams(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	store := startEngine(t, t.TempDir())
 	ledger, scanURL, nodeURL := networkWithNode(t, 900)
 	if err := run(t.Context(), []string{"ingest", "--once", "--scan-url", scanURL, "--node-url", nodeURL, "--clickhouse-dsn", store.DSN()}, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http/httptest"
 	"os/exec"
 	"strings"
@@ -47,15 +45,7 @@ func TestVerifyAgainstPeers(t *testing.T) {
 func TestVerifyPrintsEveryCheck(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
-	store, err := engine.Start(t.Context(), engine.Config{DataDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	store := startEngine(t, t.TempDir())
 	_, url := network(t, 300)
 	if err := run(t.Context(), []string{"ingest", "--once", "--scan-url", url, "--clickhouse-dsn", store.DSN()}, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)

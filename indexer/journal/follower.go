@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -85,7 +86,7 @@ func (f *Follower) Run(ctx context.Context, step func(context.Context) error) er
 			wait = min(time.Duration(failures)*f.pace, 10*time.Second)
 			f.log.ErrorContext(ctx, "step failed", "err", err, "retry_in", wait)
 		}
-		sleep(ctx, wait)
+		_ = remote.Sleep(ctx, wait) // the loop looks whether ctx has ended
 	}
 	return nil
 }
@@ -115,20 +116,8 @@ func (f *Follower) CatchUp(ctx context.Context, step func(context.Context) error
 		default:
 			failures++
 			f.log.WarnContext(ctx, "step failed", "err", err)
-			sleep(ctx, time.Duration(failures)*f.pace)
+			_ = remote.Sleep(ctx, time.Duration(failures)*f.pace) // the next step finds that ctx has ended
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }
 

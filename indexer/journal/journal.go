@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -99,7 +100,7 @@ func Claim(ctx context.Context, db *store.DB, stream, writer string) (int64, err
 		if !slices.ContainsFunc(claims, func(c store.BatchRow) bool { return c.Epoch >= row.Epoch && c.Writer != writer }) {
 			return row.Epoch, nil
 		}
-		sleep(ctx, time.Duration(rand.Int64N(int64(100*time.Millisecond)))) // another one starts just now
+		_ = remote.Sleep(ctx, rand.N(100*time.Millisecond)) // another one starts just now
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}

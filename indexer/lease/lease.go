@@ -27,6 +27,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -123,7 +124,7 @@ func (l *Lease) Acquire(ctx context.Context, stream string) (*Hold, error) {
 			failures = 0
 		}
 		// At random, so that several that wait do not act in step.
-		sleep(ctx, l.cfg.Look/2+rand.N(l.cfg.Look))
+		_ = remote.Sleep(ctx, l.cfg.Look/2+rand.N(l.cfg.Look)) // the next try finds that ctx has ended
 	}
 }
 
@@ -176,7 +177,7 @@ func (l *Lease) Seize(ctx context.Context, stream string) (*Hold, error) {
 	}
 	if last := latest(signs); last != nil && !last.Released && age(last) < l.cfg.Silence {
 		l.cfg.Log.InfoContext(ctx, "takes the stream over", "stream", stream, "from", last.Process)
-		sleep(ctx, l.cfg.Valid) // what the other one believes to have lasts no longer
+		_ = remote.Sleep(ctx, l.cfg.Valid) // what the other one believes to have lasts no longer; the work finds that ctx has ended
 	}
 	return hold, nil
 }
@@ -285,12 +286,3 @@ func processOf(signs []store.LeaseSign) string {
 }
 
 func age(sign *store.LeaseSign) time.Duration { return time.Duration(sign.Age) * time.Millisecond }
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}

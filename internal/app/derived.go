@@ -92,10 +92,9 @@ func (d *database) nodeStreams(ctx context.Context, only string) ([]string, erro
 	return nodes, nil
 }
 
-// isDerived reports whether a journal is of something that is derived from a stream.
+// isDerived reports whether a journal is of something that belongs to another stream.
 func isDerived(stream string) bool {
-	return strings.HasSuffix(stream, journal.ContractsStream("")) || strings.HasSuffix(stream, journal.LookupsStream("")) ||
-		strings.HasSuffix(stream, journal.WalletStream("")) || strings.HasSuffix(stream, journal.SideStream(""))
+	return journal.IsDerived(stream) || strings.HasSuffix(stream, journal.SideStream(""))
 }
 
 // participant finds the one whose stream is served: the one that is asked for, or the only one.

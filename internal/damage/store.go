@@ -105,7 +105,7 @@ func (c *check) run(ctx context.Context) error {
 		switch {
 		case strings.HasSuffix(j.stream, journal.ContractsStream("")):
 			err = c.lifetimes(ctx, j)
-		case !strings.HasSuffix(j.stream, journal.LookupsStream("")) && !strings.HasSuffix(j.stream, journal.WalletStream("")):
+		case !journal.IsDerived(j.stream):
 			err = c.history(ctx, j, counted)
 		}
 		if err != nil {

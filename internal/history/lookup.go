@@ -62,14 +62,14 @@ func (r *Reader) places(ctx context.Context, ids []string) ([]schemas.Position, 
 
 // placesOf returns the places in a stream of updates or verdicts with some ids, in any order.
 func placesOf(ctx context.Context, db *store.DB, stream string, kind store.PlaceKind, ids []string) ([]schemas.Position, error) {
-	found, err := store.SelectAll(ctx, db, placesQuery, store.Params{"keys": store.PlaceKeys(stream, kind, ids...)}, store.NewFoundPlaces())
+	keys, byKey := make([]uint64, len(ids)), make(map[uint64][]string, len(ids))
+	for i, id := range ids {
+		keys[i] = store.PlaceKey(stream, kind, id)
+		byKey[keys[i]] = append(byKey[keys[i]], id)
+	}
+	found, err := store.SelectAll(ctx, db, placesQuery, store.Params{"keys": store.Numbers(keys)}, store.NewFoundPlaces())
 	if err != nil {
 		return nil, fmt.Errorf("looking up the places of %d update ids: %w", len(ids), err)
-	}
-	byKey := make(map[uint64][]string, len(ids))
-	for _, id := range ids {
-		key := store.PlaceKey(stream, kind, id)
-		byKey[key] = append(byKey[key], id)
 	}
 	var places []schemas.Position
 	for _, f := range found {

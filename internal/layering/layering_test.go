@@ -68,7 +68,7 @@ var layers = map[string][]string{
 	"scripts": nil,
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
-	"indexer": {"schemas", "internal/native", "internal/store", "internal/history"},
+	"indexer": {"schemas", "internal/native", "internal/remote", "internal/store", "internal/history"},
 	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/published", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 

@@ -15,14 +15,11 @@ WHERE stream = {stream:String}
   AND (migration_id, record_time, update_id) <= ({migration:Int64}, fromUnixTimestamp64Micro({time:Int64}, 'UTC'), {id:String})
 UNION ALL
 SELECT 'places' AS table,
-    greatest(countIf((migration_id, record_time) < ({migration:Int64}, fromUnixTimestamp64Micro({time:Int64}, 'UTC'))), least(count(), {places:UInt64})) AS n
+    greatest(countIf({offset:Int64} > 0 OR (migration_id, record_time) < ({migration:Int64}, fromUnixTimestamp64Micro({time:Int64}, 'UTC'))),
+        least(count(), {places:UInt64})) AS n
 FROM places
-WHERE stream = {stream:String} AND {offset:Int64} = 0 AND (migration_id, record_time) <= ({migration:Int64}, fromUnixTimestamp64Micro({time:Int64}, 'UTC'))
-HAVING {offset:Int64} = 0
-UNION ALL
-SELECT 'places' AS table, count() AS n FROM places
-WHERE stream = {stream:String} AND {offset:Int64} > 0 AND node_offset <= {offset:Int64}
-HAVING {offset:Int64} > 0
+WHERE stream = {stream:String} AND if({offset:Int64} > 0, node_offset <= {offset:Int64},
+    (migration_id, record_time) <= ({migration:Int64}, fromUnixTimestamp64Micro({time:Int64}, 'UTC')))
 UNION ALL
 SELECT 'imports' AS table, count() AS n FROM imports
 WHERE stream = {stream:String} AND (migration_id < {migration:Int64}
