@@ -351,6 +351,21 @@ func (r *Rewind) side(ctx context.Context, to schemas.Position, epochs map[strin
 	return r.dropLines(ctx, stream, end)
 }
 
+// ClearLifetimes has the lifetimes of a stream derived from its start again, by the next that derives
+// them. It may be repeated.
+func ClearLifetimes(ctx context.Context, db *store.DB, stream string, log *slog.Logger) error {
+	r := NewRewind(db, stream, nil, log)
+	contracts := journals.ContractsStream(stream)
+	epoch, err := journal.Claim(ctx, db, contracts, r.writer)
+	if err != nil {
+		return err
+	}
+	if err := r.contracts(ctx, map[string]int64{contracts: epoch}); err != nil {
+		return fmt.Errorf("emptying the lifetimes of %s: %w", stream, err)
+	}
+	return nil
+}
+
 // contracts has the lifetimes derived from the start of the stream again.
 func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
 	for _, table := range []string{"ended_contracts", "contracts_archived", "contracts_live"} {

@@ -91,6 +91,7 @@ func (c *cli) commands() []command {
 		{newRestore(c), of(general, store, objects), nil},
 		{newVerify(c), of(general, upstream, store, objects), nil},
 		{newRebuild(c), of(general, store), nil},
+		{newRepair(c), of(general, upstream, store, objects), nil},
 		{newRewind(c), of(general, store, objects), nil},
 		{newSQL(c), of(general, store), nil},
 		{newGet(c), of(general, objects), nil},

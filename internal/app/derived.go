@@ -146,6 +146,14 @@ func (a *App) RebuildWallets(ctx context.Context, only string, rebuilt func(stre
 	return nil
 }
 
+// rebuildLifetimes derives the lifetimes of a stream again from its start.
+func (d *database) rebuildLifetimes(ctx context.Context, stream string) error {
+	if err := indexer.ClearLifetimes(ctx, d.db, stream, d.p.log); err != nil {
+		return err
+	}
+	return indexer.NewLifetimes(d.db, stream, 0, d.p.log).CatchUp(ctx)
+}
+
 func (d *database) rebuildWallets(ctx context.Context, stream string) error {
 	wallets := wallet.New(d.db, stream, 0, d.p.log)
 	if err := wallets.Rebuild(ctx); err != nil {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
@@ -17,13 +18,18 @@ type nodeSource struct {
 }
 
 func (d *database) newNodeSource(url string, into *store.DB) (source, error) {
+	return d.newNodeSourceInto(url, indexer.NewSinks(into, d.p.log), 0)
+}
+
+// newNodeSourceInto is newNodeSource for a sink of one's own, see newScanSourceInto.
+func (d *database) newNodeSourceInto(url string, sink stream.Sink, giveUp time.Duration) (source, error) {
 	cfg := d.p.cfg
 	from := node.Source(cfg.NodeSource)
 	if cfg.NodeSource == "auto" {
 		from = node.Auto
 	}
 	config := node.Config{
-		BaseURL: url, Settings: d.ingestSettings(into), Source: from, Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile,
+		BaseURL: url, Settings: d.ingestSettings(sink, giveUp), Source: from, Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile,
 		IdleTimeout: d.p.timeouts.socket, PingInterval: d.p.timeouts.ping,
 	}
 	if token := cfg.NodeToken; token != "" {
@@ -36,10 +42,10 @@ func (d *database) newNodeSource(url string, into *store.DB) (source, error) {
 	return nodeSource{ingester, settings.MaskURL(url)}, nil
 }
 
-// ingestSettings are those of all ingesters, of one that writes into a store.
-func (d *database) ingestSettings(into *store.DB) stream.Settings {
+// ingestSettings are those of all ingesters, of one that writes into a sink.
+func (d *database) ingestSettings(sink stream.Sink, giveUp time.Duration) stream.Settings {
 	return stream.Settings{
-		Sink: indexer.NewSinks(into, d.p.log), Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
+		Sink: sink, GiveUpAfter: giveUp, Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
 		RequestTimeout: d.p.timeouts.request, Backoff: d.p.timeouts.backoff, MaxRetryAfter: d.p.timeouts.rest,
 	}
 }

@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
+	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -13,6 +15,12 @@ import (
 type scanSource struct{ *scan.Ingester }
 
 func (d *database) newScanSource(urls []string, into *store.DB) (source, error) {
+	return d.newScanSourceInto(urls, into, indexer.NewSinks(into, d.p.log), 0)
+}
+
+// newScanSourceInto is newScanSource for a sink of one's own. giveUp is for how long what fails is tried
+// again, 0 for ever.
+func (d *database) newScanSourceInto(urls []string, into *store.DB, sink stream.Sink, giveUp time.Duration) (source, error) {
 	cfg := d.p.cfg
 	from := scan.Source(cfg.ScanSource)
 	if cfg.ScanSource == "auto" {
@@ -20,7 +28,7 @@ func (d *database) newScanSource(urls []string, into *store.DB) (source, error) 
 	}
 	ingester, err := scan.New(scan.Config{
 		BaseURL: urls[0], Peers: urls[1:], Agree: cfg.ScanAgree, AgreeOn: scan.AgreeOn(cfg.ScanAgreeOn),
-		Disagreements: disagreements{into}, Gaps: d.reader, Settings: d.ingestSettings(into), Source: from,
+		Disagreements: disagreements{into}, Gaps: d.reader, Settings: d.ingestSettings(sink, giveUp), Source: from,
 		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes, Poll: cfg.FollowInterval,
 	})
 	if err != nil {

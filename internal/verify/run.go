@@ -177,6 +177,7 @@ type verification struct {
 	journal *journal
 	checks  map[string]*Check
 	total   int64            // items
+	damaged []journals.Row   // batches that are not as they were committed
 	last    schemas.Position // of the last item of history
 
 	party      string  // whose view public history is; empty if not known or not needed

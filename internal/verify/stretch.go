@@ -15,13 +15,13 @@ import (
 // are read while they are looked at.
 const stretchItems = 25_000
 
-// stretches divides commits, which follow one another, into runs to be read at once.
+// stretches divides commits, which are in order, into runs without a gap to be read at once.
 func stretches(commits []journals.Row) [][]journals.Row {
 	var list [][]journals.Row
 	var items uint64
 	start := 0
 	for i, c := range commits {
-		if i > start && items+c.Items > stretchItems {
+		if i > start && (items+c.Items > stretchItems || commits[i-1].Through != c.After) {
 			list = append(list, commits[start:i])
 			start, items = i, 0
 		}
@@ -37,6 +37,7 @@ func stretches(commits []journals.Row) [][]journals.Row {
 type outcome struct {
 	checks   map[string]*Check // Batches, Hashes and Verdicts, if they are done
 	items    int64
+	damaged  []journals.Row   // batches that are not as they were committed
 	last     schemas.Position // of the last item, imports left out
 	segments map[schemas.SegmentRef]Tables
 	sums     []audit.LifetimeSum // by bucket, if lifetimes are checked
@@ -100,6 +101,7 @@ func (v *verification) take(out *outcome) {
 	for ref, tables := range out.segments {
 		addTo(v.report.Segments, ref, tables)
 	}
+	v.damaged = append(v.damaged, out.damaged...)
 	if v.last.Before(out.last) {
 		v.last = out.last
 	}
@@ -381,7 +383,11 @@ func (w *walk) endBatch() {
 		w.add(Batches, Finding{What: "rows that belong to no batch", Where: "before " + name, Expected: "none", Found: fmt.Sprintf("%d items", w.strays)})
 		w.strays = 0
 	}
-	if got := w.hash.Sum(); got != c.Hash {
+	got := w.hash.Sum()
+	if got != c.Hash || w.items != c.Items || w.events != c.Events {
+		w.out.damaged = append(w.out.damaged, c)
+	}
+	if got != c.Hash {
 		w.add(Hashes, Finding{What: "content", Where: name, Expected: "hash " + c.Hash, Found: "hash " + got})
 	}
 	w.hash.Reset()

@@ -118,11 +118,11 @@ func (r *Reader) ContractsJournal(ctx context.Context) ([]journal.Row, error) {
 // stretch that fits into memory, and close it.
 func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position, texts bool, party string) (*Stretch, error) {
 	s := &Stretch{party: party}
-	parts := r.parts(after, through)
+	parts := rows.Split(r.stream, after, through)
 	var events []rows.Query
 	for i := range parts {
-		if parts[i].history {
-			events = append(events, parts[i].events(texts))
+		if parts[i].History {
+			events = append(events, eventsOf(&parts[i], texts))
 		}
 	}
 	s.events.read(ctx, r.db, events, texts)
@@ -135,41 +135,8 @@ func (r *Reader) Stretch(ctx context.Context, after, through schemas.Position, t
 	return s, nil
 }
 
-// stretchPart is what a stretch has of one migration.
-type stretchPart struct {
-	rows.Span
-	imports bool // whether it begins before or among import updates
-	history bool // whether it ends behind them
-}
-
-// parts splits a stretch by migration. Offsets know no migrations: a stretch of a node's own
-// stream is one part.
-func (r *Reader) parts(after, through schemas.Position) []stretchPart {
-	first := max(after.MigrationID, 0)
-	if through.Offset > 0 {
-		first = through.MigrationID
-	}
-	var parts []stretchPart
-	for m := first; m <= through.MigrationID; m++ {
-		p := stretchPart{Span: rows.Span{
-			Stream:  r.stream,
-			After:   schemas.Position{MigrationID: m, RecordTime: schemas.MinMicros},
-			Through: schemas.Position{MigrationID: m, RecordTime: schemas.MaxMicros, UpdateID: schemas.MaxUpdateID},
-		}}
-		if m == after.MigrationID || through.Offset > 0 {
-			p.After = after
-		}
-		if m == through.MigrationID {
-			p.Through = through
-		}
-		p.imports, p.history = p.After.RecordTime == schemas.MinMicros, p.Through.RecordTime != schemas.MinMicros
-		parts = append(parts, p)
-	}
-	return parts
-}
-
-// events asks for the events of a part.
-func (p *stretchPart) events(texts bool) rows.Query {
+// eventsOf asks for the events of a part.
+func eventsOf(p *rows.Part, texts bool) rows.Query {
 	switch {
 	case texts:
 		return p.Events()
@@ -180,17 +147,13 @@ func (p *stretchPart) events(texts bool) rows.Query {
 }
 
 // addPart reads everything of a part but its events.
-func (r *Reader) addPart(ctx context.Context, s *Stretch, p *stretchPart, texts bool) error {
-	if p.imports {
-		last := schemas.MaxUpdateID
-		if !p.history {
-			last = p.Through.UpdateID
-		}
-		if err := r.addImports(ctx, s, p.Through.MigrationID, p.After.UpdateID, last); err != nil {
+func (r *Reader) addPart(ctx context.Context, s *Stretch, p *rows.Part, texts bool) error {
+	if p.Imports {
+		if err := r.addImports(ctx, s, p.Through.MigrationID, p.After.UpdateID, p.LastImport()); err != nil {
 			return err
 		}
 	}
-	if !p.history {
+	if !p.History {
 		return nil
 	}
 	if err := r.addHistory(ctx, s, p, texts); err != nil {
@@ -200,7 +163,7 @@ func (r *Reader) addPart(ctx context.Context, s *Stretch, p *stretchPart, texts 
 }
 
 // addHistory reads updates, and of public history verdicts.
-func (r *Reader) addHistory(ctx context.Context, s *Stretch, p *stretchPart, texts bool) error {
+func (r *Reader) addHistory(ctx context.Context, s *Stretch, p *rows.Part, texts bool) error {
 	updates, block := p.Updates(math.MaxUint32), store.NewUpdates()
 	err := r.db.Select(ctx, updates.Text, updates.Params, block, func() error {
 		s.Updates, s.UpdateHashes = block.AppendTo(s.Updates), block.AppendHashes(s.UpdateHashes)
