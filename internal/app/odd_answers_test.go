@@ -79,7 +79,7 @@ func followOddly(t *testing.T, source string, slowly bool) *oddNetwork {
 		t.Fatal(err)
 	}
 	n.cfg.ScanURLs, n.cfg.NodeURL = []string{n.scan.URL()}, n.node.URL()
-	n.cfg.NodeSource, n.cfg.FollowInterval, n.cfg.FactsInterval, n.cfg.ScanRate = source, 20*time.Millisecond, 0, -1
+	n.cfg.NodeSource, n.cfg.FollowInterval, n.cfg.FactsInterval, n.cfg.ScanRate = source, 100*time.Millisecond, 0, -1
 	a := n.app()
 	if slowly {
 		n.resumeIn = time.Minute
@@ -123,7 +123,7 @@ func (n *oddNetwork) await(what string, so func() bool) {
 		select {
 		case err := <-n.ended:
 			n.t.Fatalf("the process ended with %v while waiting for %s\n%s", err, what, n.lastWords())
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(100 * time.Millisecond): // each look at the streams costs queries
 		}
 		if time.Now().After(deadline) {
 			n.t.Fatalf("waited in vain for %s\n%s\n%s", what, n.page(), n.lastWords())
