@@ -75,7 +75,7 @@ setup-run:
 test: ## vet and test every package, on real parts, and name the slowest
 	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
-	go run ./scripts/gotest -timeout 14m $(TESTFLAGS) $(PACKAGES)
+	go run ./scripts/gotest -vet=off -timeout 14m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-long
 test-long: ## make test with as many rounds of tests as are worth a night
