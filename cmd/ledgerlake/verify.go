@@ -22,8 +22,8 @@ func newVerify(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "check that the store has all of history, and that the published objects match it",
-		Long: `verify reads back every row of the store and every published object. It repairs nothing.
-The exit status is 1 if anything differs. --check selects some of the checks:
+		Long: `verify reads back every row of the store and every published object. It repairs nothing:
+ledgerlake repair does. The exit status is 1 if anything differs. --check selects some of the checks:
 
   parts      every file of every part of every table, including indexes, has the checksum
              that it was written with; no part is missing or set aside

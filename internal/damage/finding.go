@@ -42,7 +42,7 @@ func (f *Finding) String() string {
 type Error struct{ Findings []Finding }
 
 // fix is what everybody who meets damage is told.
-const fix = `stop everything that runs on it and put the part back, or restore or ingest into a new store: see "A damaged store" in docs/operations.md`
+const fix = `stop everything that runs on it and put the part back, or run ledgerlake repair: see "A damaged store" in docs/operations.md`
 
 // Error is one line.
 func (e *Error) Error() string {

@@ -16,7 +16,7 @@ func Damaged(ctx context.Context, cfg Config, commits []journals.Row) ([]journal
 		return nil, err
 	}
 	v := &verification{
-		cfg: cfg, journal: &journal{commits: commits}, report: &Report{Segments: make(map[schemas.SegmentRef]Tables)},
+		cfg: cfg, apart: true, journal: &journal{commits: commits}, report: &Report{Segments: make(map[schemas.SegmentRef]Tables)},
 		checks: map[string]*Check{Hashes: NewCheck(Hashes, 0)},
 	}
 	for _, c := range commits {

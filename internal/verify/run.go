@@ -177,6 +177,7 @@ type verification struct {
 	journal *journal
 	checks  map[string]*Check
 	total   int64            // items
+	apart   bool             // only some batches are read
 	damaged []journals.Row   // batches that are not as they were committed
 	last    schemas.Position // of the last item of history
 

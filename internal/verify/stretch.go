@@ -15,13 +15,14 @@ import (
 // are read while they are looked at.
 const stretchItems = 25_000
 
-// stretches divides commits, which are in order, into runs without a gap to be read at once.
-func stretches(commits []journals.Row) [][]journals.Row {
+// stretches divides commits, which are in order, into runs to be read at once. With apart they are some
+// of a journal, and what stands between them is not read.
+func stretches(commits []journals.Row, apart bool) [][]journals.Row {
 	var list [][]journals.Row
 	var items uint64
 	start := 0
 	for i, c := range commits {
-		if i > start && (items+c.Items > stretchItems || commits[i-1].Through != c.After) {
+		if i > start && (items+c.Items > stretchItems || apart && commits[i-1].Through != c.After) {
 			list = append(list, commits[start:i])
 			start, items = i, 0
 		}
@@ -52,7 +53,7 @@ type outcome struct {
 // readHistory reads every row once. Stretches are read side by side and their outcomes are
 // taken in the order of history.
 func (v *verification) readHistory(ctx context.Context) error {
-	list := stretches(v.journal.commits)
+	list := stretches(v.journal.commits, v.apart)
 	group, ctx := guard.WithContext(ctx)
 	queue := make(chan chan *outcome, v.cfg.Workers)
 	group.Go(func() error {
