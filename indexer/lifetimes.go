@@ -8,9 +8,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
+	"github.com/google/uuid"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
@@ -39,6 +41,12 @@ var createContractEnds string
 //go:embed sql/empty_contract_ends.sql
 var emptyContractEnds string
 
+//go:embed sql/contract_ends_tables.sql
+var contractEndsTables string
+
+//go:embed sql/drop_contract_ends.sql
+var dropContractEnds string
+
 //go:embed sql/move_ended.sql
 var moveEnded string
 
@@ -57,7 +65,8 @@ type Lifetimes struct {
 	db       *store.DB
 	stream   string
 	follower *journal.Follower
-	ended    int // lifetimes in the live table that have ended, since the last tidy
+	ended    int    // lifetimes in the live table that have ended, since the last tidy
+	scratch  string // table
 
 	// Kept from step to step for their memory.
 	events         *store.LifetimeEvents
@@ -67,7 +76,7 @@ type Lifetimes struct {
 	keys lookupKeys
 }
 
-// endsTable names the scratch table of a stream. Names of streams are no names of tables.
+// endsTable begins the names of a stream's scratch tables. Names of streams are no names of tables.
 func endsTable(stream string) string {
 	sum := sha256.Sum256([]byte(stream))
 	return "contract_ends_" + hex.EncodeToString(sum[:8])
@@ -114,15 +123,33 @@ func (l *Lifetimes) Step(ctx context.Context) error {
 	return nil
 }
 
-// begin takes the journal over, unless that is done, and makes the scratch table.
+// begin takes the journal over, unless that is done, and makes a scratch table.
 func (l *Lifetimes) begin(ctx context.Context) error {
 	loaded, err := l.follower.Load(ctx)
 	if err != nil || !loaded {
 		return err
 	}
 	l.ended = tidyAfter // unknown after a start: tidy soon
-	if err := l.db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(endsTable(l.stream))}); err != nil {
-		return fmt.Errorf("creating %s: %w", endsTable(l.stream), err)
+	return l.newScratch(ctx)
+}
+
+// newScratch makes a scratch table that no statement has met, and drops those before it. A statement
+// of a process that has died, or one that was given up, may still hold the lock of one of these in the
+// engine, for which to empty the table would wait.
+func (l *Lifetimes) newScratch(ctx context.Context) error {
+	prefix := endsTable(l.stream)
+	old, err := store.SelectAll(ctx, l.db, contractEndsTables, store.Params{"prefix": store.Text(prefix)}, store.NewRecords[store.Name]())
+	if err != nil {
+		return fmt.Errorf("listing the scratch tables of %s: %w", l.stream, err)
+	}
+	for _, table := range old {
+		if err := l.db.Exec(ctx, dropContractEnds, "", store.Params{"table": store.Text(table.Name)}); err != nil {
+			return fmt.Errorf("dropping %s: %w", table.Name, err)
+		}
+	}
+	l.scratch = prefix + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if err := l.db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(l.scratch)}); err != nil {
+		return fmt.Errorf("creating %s: %w", l.scratch, err)
 	}
 	return nil
 }
@@ -285,7 +312,7 @@ func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []
 	if len(ends) == 0 {
 		return nil
 	}
-	table := endsTable(l.stream)
+	table := l.scratch
 	scratch := store.Params{"table": store.Text(table)}
 	if err := l.db.Exec(ctx, emptyContractEnds, "", scratch); err != nil {
 		return fmt.Errorf("emptying %s: %w", table, err)
