@@ -258,7 +258,7 @@ func (a *Audit) addLifetimes(ctx context.Context, at store.Params, offset int64,
 	}
 }
 
-func (a *Audit) addActive(c *history.ActiveContract, hosted map[string]bool, sums *auditSums) {
+func (a *Audit) addActive(c *nodehistory.ActiveLifetime, hosted map[string]bool, sums *auditSums) {
 	e := &c.Event
 	template := schemas.TemplateName(e.PackageName, e.TemplateID)
 	kind := templates[template]

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -21,12 +22,12 @@ func (r *Reader) ActivePages(ctx context.Context, q ActiveQuery, each func([]Act
 	all.Limit = math.MaxUint32
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	live := startActive(ctx, r.db, "contracts_live", r.active(all), q.At)
+	live := startActive(ctx, r.db, r.active(all, "contracts_live"), q.At)
 	defer live.drain(cancel)
 	if err := live.fill(); err != nil {
 		return err
 	}
-	ended := startActive(ctx, r.db, "contracts_archived", r.active(all), q.At)
+	ended := startActive(ctx, r.db, r.active(all, "contracts_archived"), q.At)
 	defer ended.drain(cancel)
 	merged := make([]ActiveContract, 0, q.Limit)
 	for {
@@ -82,19 +83,22 @@ type activeStream struct {
 }
 
 // startActive starts to read a table's part of an active set, until ctx ends.
-func startActive(ctx context.Context, db *store.DB, table string, params store.Params, at schemas.Micros) *activeStream {
+func startActive(ctx context.Context, db *store.DB, params store.Params, at schemas.Micros) *activeStream {
 	s := &activeStream{incoming: make(chan []ActiveContract)}
+	block := store.NewContracts()
 	guard.Go(func() error {
-		return readActive(ctx, db.SelectLarge, table, params, at, func(contracts []ActiveContract) error {
+		return db.SelectLarge(ctx, activeQuery, params, block, func() error {
 			select {
-			case s.incoming <- contracts:
+			case s.incoming <- block.AppendTo(make([]ActiveContract, 0, block.Rows())):
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		})
 	}, func(err error) {
-		s.err = err
+		if err != nil {
+			s.err = fmt.Errorf("reading contracts active at %s: %w", at, err)
+		}
 		close(s.incoming)
 	})
 	return s

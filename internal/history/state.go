@@ -22,16 +22,8 @@ var (
 	activityRoundsQuery string
 )
 
-// StateContract is a contract as the state of the network shows it. Event holds its
-// create: ids, arguments, creation time and parties.
-type StateContract struct {
-	Event    schemas.Event
-	Encoding schemas.Encoding
-	// SynchronizerID is where the contract is.
-	SynchronizerID string
-	// ArchivedAt is the record time of its end, store.NeverArchived while it has none.
-	ArchivedAt schemas.Micros
-}
+// StateContract is a contract as the state of the network shows it.
+type StateContract = store.StateRow
 
 // StateQuery selects contracts of some templates. Its other members, unless they are
 // empty, narrow them down; each of them is looked up in an index.
@@ -115,18 +107,7 @@ func (s *State) stateParams(q StateQuery) store.Params {
 }
 
 func (s *State) selectState(ctx context.Context, query string, params store.Params) ([]StateContract, error) {
-	var contracts []StateContract
-	var rows []store.StateRow
-	block := store.NewStateContracts()
-	err := s.db.Select(ctx, query, params, block, func() error {
-		rows = block.AppendTo(rows[:0])
-		for _, row := range rows {
-			contracts = append(contracts, StateContract{
-				Event: row.Event, Encoding: row.Encoding, SynchronizerID: row.SynchronizerID, ArchivedAt: row.ArchivedAt,
-			})
-		}
-		return nil
-	})
+	contracts, err := store.SelectAll(ctx, s.db, query, params, store.NewStateContracts())
 	if err != nil {
 		return nil, fmt.Errorf("reading contracts of %s: %w", params["templates"], err)
 	}

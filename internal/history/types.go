@@ -37,20 +37,8 @@ type SynchronizerRange struct {
 	Min, Max       schemas.Micros
 }
 
-// ActiveContract is one contract of an active set. Event holds its create: ids,
-// arguments, creation time and parties; Node and EventID are not set.
-type ActiveContract struct {
-	Event    schemas.Event
-	Encoding schemas.Encoding
-	// CreatedIn is the update that created the contract, also when the contract was
-	// carried over from an earlier migration that the store holds; else "".
-	CreatedIn string
-	// SynchronizerID and CreatedOffset are told by ActiveAtOffset only: where the contract is
-	// active, and the offset at which it was created there or assigned. Of a contract that
-	// the stream began with it is the offset of that set.
-	SynchronizerID string
-	CreatedOffset  int64
-}
+// ActiveContract is one contract of an active set; Node and EventID of its event are not set.
+type ActiveContract = store.ContractRow
 
 // ActiveQuery selects a page of the contracts that are active at an instant:
 // those whose creation has a record time at or before At and whose end, if any,

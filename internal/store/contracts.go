@@ -9,8 +9,10 @@ import (
 // ContractRow is a lifetime as the active set gives it: the created event (ids,
 // arguments, creation time, parties) and where it came from.
 type ContractRow struct {
-	Event     schemas.Event
-	Encoding  schemas.Encoding
+	Event    schemas.Event
+	Encoding schemas.Encoding
+	// CreatedIn is the update that created the contract, also when the contract was
+	// carried over from an earlier migration that the store holds; else "".
 	CreatedIn string
 
 	packed *packedRow // in place of Event.Argument, on its way from one table to another

@@ -130,7 +130,12 @@ func eachActiveAtOffset(ctx context.Context, src Node, offset int64, templates [
 		if last != nil {
 			q.AfterCreatedAt, q.AfterContractID = last.CreatedAt, last.ContractID
 		}
-		return src.ActiveAtOffset(ctx, q)
+		page, err := src.ActiveAtOffset(ctx, q)
+		contracts := make([]history.ActiveContract, len(page))
+		for i := range page {
+			contracts[i] = page[i].ContractRow
+		}
+		return contracts, err
 	})
 	if err != nil {
 		return fmt.Errorf("reading the contracts active at offset %d: %w", offset, err)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
@@ -69,7 +68,7 @@ type Public interface {
 // Node answers about a node's own stream as the query tier does; *node.Reader of package
 // history/node is one.
 type Node interface {
-	ActiveAtOffset(ctx context.Context, q nodehistory.ActiveAtQuery) ([]history.ActiveContract, error)
+	ActiveAtOffset(ctx context.Context, q nodehistory.ActiveAtQuery) ([]nodehistory.ActiveLifetime, error)
 	NodeIndex
 }
 

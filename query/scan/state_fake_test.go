@@ -34,7 +34,7 @@ func (l *lifetime) key() string {
 }
 
 func (l *lifetime) state() history.StateContract {
-	return history.StateContract{Event: l.Event, Encoding: l.Encoding, SynchronizerID: sync1, ArchivedAt: l.to}
+	return history.StateContract{ContractRow: l.ActiveContract, SynchronizerID: sync1, ArchivedAt: l.to}
 }
 
 // stateOf returns what a query selects of the lifetimes for which ok holds.

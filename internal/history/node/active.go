@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
-	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -267,7 +266,7 @@ func onlyEvent(u schemas.Update, e schemas.Event) *Event {
 // ActiveAtOffset returns a page of the set of contracts of a node's own stream that is
 // active at an offset: those that began at or before it and did not end up to it. Only
 // contracts with a stakeholder on the node are ever active there.
-func (r *Reader) ActiveAtOffset(ctx context.Context, q ActiveAtQuery) ([]history.ActiveContract, error) {
+func (r *Reader) ActiveAtOffset(ctx context.Context, q ActiveAtQuery) ([]ActiveLifetime, error) {
 	after := store.BeforeHistory
 	if q.AfterContractID != "" {
 		after = q.AfterCreatedAt
@@ -280,11 +279,5 @@ func (r *Reader) ActiveAtOffset(ctx context.Context, q ActiveAtQuery) ([]history
 	if err != nil {
 		return nil, fmt.Errorf("reading contracts active at offset %d: %w", q.Offset, err)
 	}
-	contracts := make([]history.ActiveContract, len(lifetimes))
-	for i, l := range lifetimes {
-		contracts[i] = history.ActiveContract{
-			Event: l.Event, Encoding: l.Encoding, CreatedIn: l.CreatedIn, SynchronizerID: l.SynchronizerID, CreatedOffset: l.CreatedOffset,
-		}
-	}
-	return contracts, nil
+	return lifetimes, nil
 }

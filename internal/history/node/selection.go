@@ -2,6 +2,7 @@ package node
 
 import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -109,6 +110,10 @@ type SynchronizerTime struct {
 	SynchronizerID string
 	RecordTime     schemas.Micros
 }
+
+// ActiveLifetime is the lifetime of an active contract. It does not tell when it ends;
+// CreatedOffset of a contract that the stream began with is the offset of that set.
+type ActiveLifetime = store.Lifetime
 
 // ActiveAtQuery is history.ActiveQuery for a node's own stream, whose history is ordered by offset.
 type ActiveAtQuery struct {
