@@ -133,22 +133,31 @@ func (l *Lifetimes) begin(ctx context.Context) error {
 	return l.newScratch(ctx)
 }
 
-// newScratch makes a scratch table that no statement has met, and drops those before it. A statement
-// of a process that has died, or one that was given up, may still hold the lock of one of these in the
-// engine, for which to empty the table would wait.
+// newScratch makes a scratch table that no statement has met, on each shard of a cluster.
 func (l *Lifetimes) newScratch(ctx context.Context) error {
-	prefix := endsTable(l.stream)
-	old, err := store.SelectAll(ctx, l.db, contractEndsTables, store.Params{"prefix": store.Text(prefix)}, store.NewRecords[store.Name]())
+	l.scratch = endsTable(l.stream) + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	for _, shard := range l.db.Shards() {
+		if err := l.replaceScratch(ctx, shard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceScratch makes the scratch table and drops those before it. A statement of a process that has
+// died, or one that was given up, may still hold the lock of one of these in the engine, for which to
+// empty the table would wait.
+func (l *Lifetimes) replaceScratch(ctx context.Context, db *store.DB) error {
+	old, err := store.SelectAll(ctx, db, contractEndsTables, store.Params{"prefix": store.Text(endsTable(l.stream))}, store.NewRecords[store.Name]())
 	if err != nil {
 		return fmt.Errorf("listing the scratch tables of %s: %w", l.stream, err)
 	}
 	for _, table := range old {
-		if err := l.db.Exec(ctx, dropContractEnds, "", store.Params{"table": store.Text(table.Name)}); err != nil {
+		if err := db.Exec(ctx, dropContractEnds, "", store.Params{"table": store.Text(table.Name)}); err != nil {
 			return fmt.Errorf("dropping %s: %w", table.Name, err)
 		}
 	}
-	l.scratch = prefix + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	if err := l.db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(l.scratch)}); err != nil {
+	if err := db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(l.scratch)}); err != nil {
 		return fmt.Errorf("creating %s: %w", l.scratch, err)
 	}
 	return nil
@@ -314,7 +323,7 @@ func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []
 	}
 	table := l.scratch
 	scratch := store.Params{"table": store.Text(table)}
-	if err := l.db.Exec(ctx, emptyContractEnds, "", scratch); err != nil {
+	if err := l.db.Change(ctx, table, emptyContractEnds, "", scratch); err != nil {
 		return fmt.Errorf("emptying %s: %w", table, err)
 	}
 	block := store.NewEnds()
@@ -328,7 +337,7 @@ func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []
 	if at.Offset > 0 {
 		query = endLiveContractsByOffset
 	}
-	err := l.db.Exec(ctx, query, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(at.MigrationID), "table": store.Text(table)},
+	err := l.db.Change(ctx, "contracts_live", query, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(at.MigrationID), "table": store.Text(table)},
 		ch.Setting{Key: "enable_lightweight_update", Value: "1", Important: true})
 	if err != nil {
 		return fmt.Errorf("ending %d live contracts: %w", len(ends), err)
@@ -341,10 +350,10 @@ func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []
 // that is in both once.
 func (l *Lifetimes) Tidy(ctx context.Context) error {
 	of := store.Params{"stream": store.Text(l.stream)}
-	if err := l.db.Exec(ctx, moveEnded, "", of); err != nil {
+	if err := l.db.Change(ctx, "contracts_archived", moveEnded, "", of); err != nil {
 		return fmt.Errorf("copying ended lifetimes: %w", err)
 	}
-	err := l.db.Exec(ctx, dropEnded, "", of, ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true})
+	err := l.db.Change(ctx, "contracts_live", dropEnded, "", of, ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true})
 	if err != nil {
 		return fmt.Errorf("dropping ended lifetimes: %w", err)
 	}

@@ -55,6 +55,13 @@ func MigrateAndReport(ctx context.Context, dsn string, report func(Migration)) (
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	var distributed uint64
+	if err := db.QueryRowContext(ctx, isDistributed).Scan(&distributed); err != nil {
+		return fmt.Errorf("reading whether the store is on a cluster: %w", err)
+	}
+	if distributed > 0 {
+		return errors.New("the store is spread over a cluster: name it with --clickhouse-cluster; nothing was changed")
+	}
 	m, err := newMigrator(db, dsn, report)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ var fillPlacesStatement string
 // fillPlaces adds the places of what the other tables have in a range of a stream, within one
 // migration and not of imports. A repeated call with the same token changes nothing.
 func fillPlaces(ctx context.Context, db *store.DB, stream string, after, through schemas.Position, token string) error {
-	err := db.Exec(ctx, fillPlacesStatement, token, store.Params{
+	err := db.Change(ctx, "places", fillPlacesStatement, token, store.Params{
 		"stream": store.Text(stream), "migration": store.Int(through.MigrationID),
 		"after_time": store.Time(store.Clamp(after.RecordTime)), "after_id": store.Text(after.UpdateID), "after_offset": store.Int(after.Offset),
 		"through_time": store.Time(store.Clamp(through.RecordTime)), "through_id": store.Text(through.UpdateID), "through_offset": store.Int(through.Offset),

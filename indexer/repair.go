@@ -119,7 +119,7 @@ func (r *Repair) drop(ctx context.Context, p *rows.Part) error {
 	params := p.Params(0)
 	delete(params, "limit")
 	if p.Imports {
-		err := r.db.Exec(ctx, dropImportsBetween, "", store.Params{
+		err := r.db.Change(ctx, "imports", dropImportsBetween, "", store.Params{
 			"stream": store.Text(r.stream), "migration": store.Int(p.Through.MigrationID),
 			"after_id": store.Text(p.After.UpdateID), "through_id": store.Text(p.LastImport()),
 		})
@@ -136,7 +136,7 @@ func (r *Repair) drop(ctx context.Context, p *rows.Part) error {
 		params = store.Params{"stream": store.Text(r.stream), "after": store.Int(p.After.Offset), "through": store.Int(p.Through.Offset)}
 	}
 	for _, table := range tables {
-		if err := r.db.Exec(ctx, statement, "", in(table, params)); err != nil {
+		if err := r.db.Change(ctx, table, statement, "", in(table, params)); err != nil {
 			return err
 		}
 	}
@@ -188,7 +188,7 @@ func (r *Repair) Places(ctx context.Context, migration int64, from, to schemas.M
 		"after_offset": store.Int(after.Offset), "through_offset": store.Int(through.Offset),
 	}
 	maps.Copy(drop, within)
-	if err := r.db.Exec(ctx, dropPlacesBetween, "", drop); err != nil {
+	if err := r.db.Change(ctx, "places", dropPlacesBetween, "", drop); err != nil {
 		return fmt.Errorf("dropping places of %s: %w", r.stream, err)
 	}
 	if mark.Offset > 0 && offsets.Last == 0 {

@@ -225,9 +225,9 @@ func (r *Rewind) checkQuiet(ctx context.Context) error {
 	return nil
 }
 
-// exec runs a statement that can be repeated.
-func (r *Rewind) exec(ctx context.Context, statement string, params store.Params) error {
-	if err := r.db.Exec(ctx, statement, "", params); err != nil {
+// exec runs a statement that changes a table and can be repeated.
+func (r *Rewind) exec(ctx context.Context, table, statement string, params store.Params) error {
+	if err := r.db.Change(ctx, table, statement, "", params); err != nil {
 		return err
 	}
 	return r.done()
@@ -276,15 +276,16 @@ func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, e
 
 // dropRows drops the rows of a stream above a position.
 func (r *Rewind) dropRows(ctx context.Context, stream string, to schemas.Position) error {
-	if err := r.exec(ctx, rewindHistory, in("events", above(stream, to))); err != nil {
+	if err := r.exec(ctx, "events", rewindHistory, in("events", above(stream, to))); err != nil {
 		return err
 	}
-	for _, statement := range []string{rewindVerdicts, rewindImports} {
-		if err := r.exec(ctx, statement, above(stream, to)); err != nil {
-			return err
-		}
+	if err := r.exec(ctx, "verdicts", rewindVerdicts, above(stream, to)); err != nil {
+		return err
 	}
-	if err := r.exec(ctx, rewindHistory, in("updates", above(stream, to))); err != nil {
+	if err := r.exec(ctx, "imports", rewindImports, above(stream, to)); err != nil {
+		return err
+	}
+	if err := r.exec(ctx, "updates", rewindHistory, in("updates", above(stream, to))); err != nil {
 		return err
 	}
 	return r.dropPlaces(ctx, stream, to)
@@ -293,7 +294,7 @@ func (r *Rewind) dropRows(ctx context.Context, stream string, to schemas.Positio
 // dropPlaces drops the places of what was dropped. Those at the very record time of to go with
 // them, and are made again of what is left there.
 func (r *Rewind) dropPlaces(ctx context.Context, stream string, to schemas.Position) error {
-	if err := r.exec(ctx, rewindPlaces, above(stream, to)); err != nil {
+	if err := r.exec(ctx, "places", rewindPlaces, above(stream, to)); err != nil {
 		return err
 	}
 	if to.Offset > 0 || to.RecordTime == schemas.MinMicros {
@@ -369,7 +370,7 @@ func ClearLifetimes(ctx context.Context, db *store.DB, stream string, log *slog.
 // contracts has the lifetimes derived from the start of the stream again.
 func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
 	for _, table := range []string{"ended_contracts", "contracts_archived", "contracts_live"} {
-		if err := r.exec(ctx, clearTable, in(table, store.Params{"stream": store.Text(r.stream)})); err != nil {
+		if err := r.exec(ctx, table, clearTable, in(table, store.Params{"stream": store.Text(r.stream)})); err != nil {
 			return err
 		}
 	}
@@ -428,7 +429,7 @@ func (r *Rewind) dropLines(ctx context.Context, stream string, to schemas.Positi
 		return err
 	}
 	_, last := standingCommits(lines)
-	return r.exec(ctx, rewindBatches, store.Params{
+	return r.exec(ctx, "batches", rewindBatches, store.Params{
 		"stream": store.Text(stream), "mark": store.Int(last), "offset": store.Int(to.Offset),
 		"migration": store.Int(to.MigrationID), "time": store.Time(to.RecordTime), "id": store.Text(to.UpdateID),
 	})
@@ -445,12 +446,12 @@ func (r *Rewind) dropCopies(ctx context.Context, to schemas.Position) error {
 	if err != nil || !there {
 		return err
 	}
-	return r.exec(ctx, statement, above(r.stream, to))
+	return r.exec(ctx, table, statement, above(r.stream, to))
 }
 
 // lift lets the stream continue.
 func (r *Rewind) lift(ctx context.Context) error {
-	return r.exec(ctx, liftStops, store.Params{"stream": store.Text(r.stream), "prefix": store.Text(store.Stopped)})
+	return r.exec(ctx, "milestones", liftStops, store.Params{"stream": store.Text(r.stream), "prefix": store.Text(store.Stopped)})
 }
 
 // stoppedReason is why a stream must not continue, "" if it may.

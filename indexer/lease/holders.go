@@ -23,6 +23,7 @@ type Holder struct {
 // Holders returns who wrote each stream last, by stream. There are none where nobody has written since
 // the server was started. The store is only read.
 func Holders(ctx context.Context, db *store.DB) (holders []Holder, err error) {
+	db = db.First()
 	tables, _, err := store.SelectOne(ctx, db, hasLeases, nil, store.NewRecords[store.Count]())
 	if err != nil {
 		return nil, fmt.Errorf("looking for table leases: %w", err)

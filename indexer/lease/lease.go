@@ -74,6 +74,7 @@ type Lease struct {
 
 // New returns a lease that is not held. It asks the store for nothing yet.
 func New(cfg Config) *Lease {
+	cfg.DB = cfg.DB.First()
 	cfg.Beat = cmp.Or(cfg.Beat, time.Second)
 	cfg.Valid = cmp.Or(cfg.Valid, 2*time.Second)
 	cfg.Silence = cmp.Or(cfg.Silence, 3*time.Second)

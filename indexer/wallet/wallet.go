@@ -151,7 +151,7 @@ func (w *Wallets) apply(ctx context.Context, row store.BatchRow) (ended int, err
 // clear drops all rows of the stream.
 func (w *Wallets) clear(ctx context.Context) error {
 	for _, table := range []string{"wallet_contracts", "wallet_log", "wallet_status"} {
-		if err := w.db.Exec(ctx, dropPartition, "", store.Params{"table": store.Text(table), "stream": store.Text(w.stream)}); err != nil {
+		if err := w.db.Change(ctx, table, dropPartition, "", store.Params{"table": store.Text(table), "stream": store.Text(w.stream)}); err != nil {
 			return fmt.Errorf("emptying the tables of wallets of %s: %w", w.stream, err)
 		}
 	}
@@ -244,10 +244,10 @@ func (w *Wallets) loadPayloads(ctx context.Context, ids []string, set *contractS
 func (w *Wallets) Tidy(ctx context.Context) error {
 	params := store.Params{"stream": store.Text(w.stream), "at": store.Int(w.follower.Committed().Offset)}
 	lightweight := ch.Setting{Key: "lightweight_delete_mode", Value: "lightweight_update", Important: true}
-	if err := w.db.Exec(ctx, dropEndedOfWallets, "", params, lightweight); err != nil {
+	if err := w.db.Change(ctx, "wallet_contracts", dropEndedOfWallets, "", params, lightweight); err != nil {
 		return fmt.Errorf("dropping contracts of wallets that have ended: %w", err)
 	}
-	if err := w.db.Exec(ctx, dropEndsOfWallets, "", params, lightweight); err != nil {
+	if err := w.db.Change(ctx, "wallet_contracts", dropEndsOfWallets, "", params, lightweight); err != nil {
 		return fmt.Errorf("dropping the ends of contracts of wallets: %w", err)
 	}
 	w.ended = 0

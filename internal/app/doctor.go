@@ -40,6 +40,9 @@ func (a *App) Doctor(ctx context.Context) []Finding {
 	findings := []Finding{a.checkData(ctx), a.checkAddresses()}
 	clickhouse := a.checkClickHouse(ctx)
 	findings = append(findings, clickhouse)
+	if clickhouse.OK && a.p.cfg.ClickHouseCluster != "" {
+		findings = append(findings, a.checkCluster(ctx))
+	}
 	if clickhouse.OK {
 		findings = append(findings, a.checkStore(ctx), a.checkWriters(ctx))
 	}
@@ -74,7 +77,7 @@ func (a *App) checkWriters(ctx context.Context) Finding {
 	if dsn == "" {
 		return f
 	}
-	db, err := store.Open(ctx, dsn)
+	db, err := store.OpenOn(ctx, dsn, a.p.cfg.ClickHouseCluster)
 	if err != nil {
 		return Finding{Check: "writers", Detail: "unknown: the store cannot be read", Optional: true}
 	}

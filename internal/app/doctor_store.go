@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -39,6 +41,16 @@ func (a *App) checkClickHouse(ctx context.Context) Finding {
 	}
 	f.OK, f.Detail = true, fmt.Sprintf("%s at %s", v, engine.MaskDSN(dsn))
 	return f
+}
+
+// checkCluster has each shard answer and compares their versions.
+func (a *App) checkCluster(ctx context.Context) Finding {
+	const check = "clickhouse cluster"
+	c, err := store.ReadCluster(ctx, a.p.cfg.ClickHouseDSN, a.p.cfg.ClickHouseCluster)
+	if err != nil {
+		return found(check, "", err)
+	}
+	return Finding{Check: check, OK: true, Detail: fmt.Sprintf("%s, %d shards of one version: %s", c.Name, len(c.Shards), strings.Join(c.Shards, ", "))}
 }
 
 // checkStore reads which version the store's tables have, and changes none of them. If no engine runs

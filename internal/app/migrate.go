@@ -15,7 +15,7 @@ import (
 func (d *database) migrate(ctx context.Context) error {
 	l := migrationLog{log: d.p.log, now: time.Now}
 	begun := l.now()
-	if err := indexer.MigrateAndReport(ctx, d.dsn, l.report); err != nil {
+	if err := indexer.MigrateCluster(ctx, d.dsn, d.p.cfg.ClickHouseCluster, l.report); err != nil {
 		return err
 	}
 	d.migratedFrom = l.last.From

@@ -12,7 +12,9 @@ import (
 // OpenSQL connects to the ClickHouse that is given, to an engine that runs on the data
 // folder, or to one that it starts.
 func (a *App) OpenSQL(ctx context.Context) (driver.Conn, error) {
-	a.db.dsn = a.p.cfg.ClickHouseDSN
+	if err := a.db.given(); err != nil {
+		return nil, err
+	}
 	if a.db.dsn != "" {
 		if err := a.db.reach(ctx); err != nil {
 			return nil, err

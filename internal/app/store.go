@@ -43,7 +43,9 @@ func (d *database) open(ctx context.Context) error {
 	if err := d.checkLocal(ctx); err != nil {
 		return err
 	}
-	d.dsn = d.p.cfg.ClickHouseDSN
+	if err := d.given(); err != nil {
+		return err
+	}
 	if d.dsn == "" {
 		if err := d.startEngine(ctx); err != nil {
 			return err
@@ -54,7 +56,7 @@ func (d *database) open(ctx context.Context) error {
 	if err := d.migrate(ctx); err != nil {
 		return err
 	}
-	db, err := store.Open(ctx, d.dsn)
+	db, err := store.OpenOn(ctx, d.dsn, d.p.cfg.ClickHouseCluster)
 	if err != nil {
 		return err
 	}
@@ -64,6 +66,12 @@ func (d *database) open(ctx context.Context) error {
 		return indexer.CreateLookupRows(ctx, db)
 	}
 	return nil
+}
+
+// given names the ClickHouse that is given, "" if none is.
+func (d *database) given() (err error) {
+	d.dsn, err = store.ReaderDSN(d.p.cfg.ClickHouseDSN, d.p.cfg.ClickHouseCluster)
+	return err
 }
 
 // reach makes sure that the ClickHouse that is given answers and lets us in.

@@ -31,6 +31,9 @@ type Config struct {
 	// default, is for none.
 	HTTPPort int
 
+	// Cluster makes the engine one shard of a cluster; nil, the default, leaves it alone.
+	Cluster *Cluster
+
 	// MaxMemory bounds the memory of the whole engine, in bytes; a query that would
 	// exceed it fails. Defaults to 60 % of the machine's memory.
 	MaxMemory int64
@@ -83,6 +86,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.pickPorts == nil {
 		c.pickPorts = pickPorts
 	}
+	if c.Cluster != nil {
+		c.pickPorts = shardPorts
+	}
 	return c, nil
 }
 
@@ -98,7 +104,7 @@ func (c Config) checkRanges() error {
 	if c.MaxMemory < 0 || c.MaxThreads < 0 || c.StartTimeout < 0 || c.StopGrace < 0 {
 		return errors.New("engine: MaxMemory, MaxThreads, StartTimeout and StopGrace cannot be negative")
 	}
-	return nil
+	return c.Cluster.check()
 }
 
 // defaultRoots are the working directory and the folder of our executable, as far as

@@ -87,6 +87,9 @@ func (e *Engine) run(ctx context.Context) (*child.Process, error) {
 		return nil, fmt.Errorf("creating engine store: %w", err)
 	}
 	e.keys = newPasswords()
+	if e.cfg.Cluster != nil {
+		e.keys.owner = e.cfg.Cluster.Password
+	}
 	var err error
 	if e.settings, err = writeSettings(e.cfg, e.keys); err != nil {
 		return nil, err

@@ -39,6 +39,9 @@ type serverSettings struct {
 	Reader         string
 	ReaderSHA256   string // hex, of the reader's password
 	ReaderTables   []string
+	Cluster        string // "" for none
+	Shards         []shard
+	Password       string // of User on all shards
 }
 
 // readerTables are those of database system that the reader may read beside what the
@@ -64,6 +67,9 @@ func writeSettings(cfg Config, keys passwords) (string, error) {
 		Reader:         readerName,
 		ReaderSHA256:   sumOf(keys.reader),
 		ReaderTables:   readerTables,
+	}
+	if cfg.Cluster != nil {
+		s.Cluster, s.Shards, s.Password = cfg.Cluster.Name, cfg.Cluster.shards(), keys.owner
 	}
 	path := filepath.Join(cfg.DataDir, "engine-config.xml")
 	for file, text := range map[string]string{path: configTemplate, s.UsersFile: usersTemplate} {

@@ -87,4 +87,104 @@ func decimal128(d decimal.Decimal) proto.Decimal128 {
 func decimalOf(v proto.Decimal128) decimal.Decimal { return decimal.OfInt128(v.High, v.Low) }
 
 // decimals is a column Decimal(38, 10).
-func decimals(c *proto.ColDecimal128) proto.Column { return proto.Alias(c, "Decimal(38, 10)") }
+func decimals(c *proto.ColDecimal128) proto.Column { return alias{c, "Decimal(38, 10)"} }
+
+// alias is a column under the name of another type. Unlike proto.Alias it shows which column it is.
+type alias struct {
+	proto.Column
+	name proto.ColumnType
+}
+
+// Type returns the name.
+func (a alias) Type() proto.ColumnType { return a.name }
+
+// picked are some rows of another block.
+type picked struct {
+	list []column
+	rows int
+}
+
+func (b *picked) columns() []column { return b.list }
+
+// Rows returns the number of rows.
+func (b *picked) Rows() int { return b.rows }
+
+// pick copies rows of a column.
+func pick(from proto.Column, rows []int) proto.Column {
+	switch c := from.(type) {
+	case *proto.ColInt64:
+		return pickNumbers(c, rows)
+	case *proto.ColInt32:
+		return pickNumbers(c, rows)
+	case *proto.ColUInt64:
+		return pickNumbers(c, rows)
+	case *proto.ColBool:
+		return pickNumbers(c, rows)
+	case *proto.ColDecimal128:
+		return pickNumbers(c, rows)
+	case *proto.ColDateTime64:
+		to := newTime()
+		for _, row := range rows {
+			to.AppendRaw(c.Data[row])
+		}
+		return to
+	case *proto.ColEnum:
+		to := new(proto.ColEnum)
+		for _, row := range rows {
+			to.Append(c.Row(row))
+		}
+		return to
+	case *texts:
+		to := new(texts)
+		for _, row := range rows {
+			to.AppendBytes(c.RowBytes(row))
+		}
+		return to
+	case *lowCardinality:
+		return c.pick(rows)
+	case *proto.ColArr[string]:
+		return pickLists(c, rows)
+	case *proto.ColArr[int32]:
+		return pickLists(c, rows)
+	case *proto.ColArr[proto.Decimal128]:
+		return pickLists(c, rows)
+	case alias:
+		return alias{pick(c.Column, rows), c.name}
+	}
+	panic(fmt.Sprintf("rows of a column of type %T cannot be picked", from)) // a test splits each table
+}
+
+func pickNumbers[S ~[]N, N any](from *S, rows []int) *S {
+	to := make(S, len(rows))
+	for i, row := range rows {
+		to[i] = (*from)[row]
+	}
+	return &to
+}
+
+func pickLists[T any](from *proto.ColArr[T], rows []int) *proto.ColArr[T] {
+	var elements []int
+	ends := make(proto.ColUInt64, len(rows))
+	for i, row := range rows {
+		for at := rowStart(from.Offsets, row); at < int(from.Offsets[row]); at++ {
+			elements = append(elements, at)
+		}
+		ends[i] = uint64(len(elements))
+	}
+	data := pick(from.Data, elements).(proto.ColumnOf[T]) // it has the type of what it was picked from
+	return &proto.ColArr[T]{Offsets: ends, Data: data}
+}
+
+// pick copies rows, and the terms that they have.
+func (c *lowCardinality) pick(rows []int) *lowCardinality {
+	to := newLowCardinality()
+	numbers := make([]uint32, len(c.terms)) // in to, plus 1
+	for _, row := range rows {
+		k := c.keys[row]
+		if numbers[k] == 0 {
+			numbers[k] = to.add(c.terms[k]) + 1
+		}
+		to.keys = append(to.keys, numbers[k]-1)
+	}
+	return to
+}

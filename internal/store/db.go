@@ -34,6 +34,11 @@ type DB struct {
 	commits *commits
 	// allowed is asked before each statement that writes; nil allows all.
 	allowed func(context.Context) error
+
+	database string // that the DSN names
+	// shards are what is written to on a cluster; nil without one, and what is written to is what is
+	// read.
+	shards []*DB
 }
 
 const (
@@ -56,10 +61,13 @@ const (
 // Open connects to the ClickHouse that dsn names, in the form that clickhouse-go
 // reads (clickhouse://user:password@host:9000/database). Of several hosts the first
 // one is used. Errors never show the password.
-func Open(ctx context.Context, dsn string) (*DB, error) {
+func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, nil) }
+
+// open is Open with settings for all queries beside those that all connections have.
+func open(ctx context.Context, dsn string, settings []ch.Setting) (*DB, error) {
 	opts, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
-		return nil, errors.New("the ClickHouse DSN cannot be read; it looks like clickhouse://user:password@host:9000/database")
+		return nil, errUnreadableDSN
 	}
 	if len(opts.Addr) == 0 {
 		return nil, errors.New("the ClickHouse DSN names no host")
@@ -67,16 +75,16 @@ func Open(ctx context.Context, dsn string) (*DB, error) {
 	client := ch.Options{
 		Address: opts.Addr[0], Database: opts.Auth.Database, User: opts.Auth.Username, Password: opts.Auth.Password,
 		TLS: opts.TLS, ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: wakeUp,
-		Settings: []ch.Setting{
+		Settings: append([]ch.Setting{
 			// Both are needed for exactly once: see the indexer's writer.
 			{Key: "async_insert", Value: "0", Important: true},
 			{Key: "insert_deduplicate", Value: "1", Important: true},
-		},
+		}, settings...),
 	}
 	if opts.TLS == nil {
 		client.Dialer = native.Dialer{Timeout: dialTimeout}
 	}
-	db := &DB{commits: new(commits)}
+	db := &DB{commits: new(commits), database: databaseOf(opts)}
 	for pool, size := range map[**chpool.Pool]int32{&db.pool: maxConns, &db.inserts: maxInserts} {
 		*pool, err = chpool.Dial(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
 		if err != nil {
@@ -93,6 +101,9 @@ func (db *DB) Close() {
 		if pool != nil {
 			pool.Close()
 		}
+	}
+	for _, shard := range db.shards {
+		shard.Close()
 	}
 }
 
@@ -136,6 +147,9 @@ type column struct {
 func (db *DB) Insert(ctx context.Context, table, token string, b Block) error {
 	if b.Rows() == 0 {
 		return nil
+	}
+	if len(db.shards) > 0 {
+		return db.insertSharded(ctx, table, token, b)
 	}
 	var input proto.Input
 	for _, c := range b.columns() {
@@ -185,7 +199,7 @@ func (db *DB) SelectLarge(ctx context.Context, query string, params Params, b Bl
 
 func (db *DB) selectInto(ctx context.Context, query string, params Params, b Block, settings []ch.Setting, each func() error) error {
 	err := do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: resultsOf(b), Parameters: params.list(), Settings: settings,
+		Body: db.text(query), Result: resultsOf(b), Parameters: params.list(), Settings: settings,
 		OnResult: func(context.Context, proto.Block) error {
 			if b.Rows() == 0 {
 				return nil
@@ -201,7 +215,7 @@ func (db *DB) selectInto(ctx context.Context, query string, params Params, b Blo
 func (db *DB) SelectBlocks(ctx context.Context, query string, params Params, next func() Block, each func() error) error {
 	b := &blocks{next: next}
 	return explain(do(ctx, db.pool, silence, ch.Query{
-		Body: query, Result: b, Parameters: params.list(), Settings: blocksOf(keptRows),
+		Body: db.text(query), Result: b, Parameters: params.list(), Settings: blocksOf(keptRows),
 		OnResult: func(context.Context, proto.Block) error {
 			if !b.read {
 				return nil
@@ -250,13 +264,26 @@ func resultsOf(b Block) proto.Results {
 	return results
 }
 
+// text is a query as the store takes it.
+func (db *DB) text(query string) string {
+	if len(db.shards) == 0 {
+		return query
+	}
+	return onCluster(query)
+}
+
 // Exec runs a statement without a result. A token, if not empty, makes an INSERT
-// SELECT repeatable in the same way as Insert.
+// SELECT repeatable in the same way as Insert. On a cluster it runs on the first shard: Change is for
+// tables that all shards may have.
 func (db *DB) Exec(ctx context.Context, statement, token string, params Params, settings ...ch.Setting) error {
 	if err := db.mayWrite(ctx); err != nil {
 		return err
 	}
-	return explain(do(ctx, db.pool, silence, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)}))
+	pool := db.pool
+	if len(db.shards) > 0 {
+		pool = db.shards[0].pool
+	}
+	return explain(do(ctx, pool, silence, ch.Query{Body: statement, Parameters: params.list(), Settings: withToken(settings, token)}))
 }
 
 // do runs a query and ends it when the server is silent for too long.
@@ -289,7 +316,7 @@ func do(ctx context.Context, pool *chpool.Pool, maxSilence time.Duration, q ch.Q
 	}
 	err = gaveUp(ctx, err)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !refused.Load() && isAway(err) {
-		return fmt.Errorf("the store: %w: %w", schemas.ErrUnavailable, err)
+		return fmt.Errorf("the store: %w: %w", schemas.ErrUnavailable, oneLine(err))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -40,12 +41,26 @@ func gaveUp(ctx context.Context, err error) error {
 }
 
 // isAway reports whether an error says that the server is not there: a connection to it cannot
-// be made or has ended, or it is about to end.
+// be made or has ended, or it is about to end. On a cluster the server says so of a shard.
 func isAway(err error) bool {
 	if e, ok := ch.AsException(err); ok {
-		return e.IsCode(proto.ErrAborted, proto.ErrNetworkError)
+		lost := e.IsCode(proto.ErrAttemptToReadAfterEOF, proto.ErrSocketTimeout) && strings.Contains(e.Message, "while receiving packet from")
+		return lost || e.IsCode(proto.ErrAborted, proto.ErrNetworkError, proto.ErrAllConnectionTriesFailed)
 	}
 	return isBroken(err) || errors.Is(err, native.ErrGone) || errors.Is(err, net.ErrClosed) || errors.Is(err, ch.ErrClosed)
+}
+
+// oneLine cuts what a server says of another, which may be the log of its tries or a stack, to what
+// failed and the first reason.
+func oneLine(err error) error {
+	e, ok := ch.AsException(err)
+	if !ok || !strings.Contains(e.Message, "\n") {
+		return err
+	}
+	lines := slices.DeleteFunc(strings.Split(e.Message, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	short := *e
+	short.Message = strings.Join(lines[:min(2, len(lines))], " ")
+	return &short
 }
 
 // isBroken reports whether an error is that of a connection, or of one that could not be made.
@@ -100,7 +115,7 @@ func Passes(err error) bool {
 func isBusy(code int32) bool {
 	switch proto.Error(code) {
 	case proto.ErrNotEnoughSpace, proto.ErrMemoryLimitExceeded, proto.ErrTooManyParts, proto.ErrTooManySimultaneousQueries, proto.ErrTimeoutExceeded,
-		proto.ErrNetworkError, proto.ErrSocketTimeout:
+		proto.ErrNetworkError, proto.ErrSocketTimeout, proto.ErrAllConnectionTriesFailed:
 		return true
 	}
 	return false

@@ -80,7 +80,7 @@ func (b *WalletLog) columns() []column {
 		{"stream", b.stream}, {"party", b.party}, {"node_offset", &b.offset}, {"entry", &b.entry}, {"event_id", &b.eventID},
 		{"kind", b.kind}, {"template_id", b.template}, {"choice", b.choice}, {"amulet_operation", b.operation}, {"interface_id", b.iface},
 		{"effective_at", b.effectiveAt}, {"sender", b.sender}, {"sender_amount", decimals(&b.senderAmount)}, {"receivers", b.receivers},
-		{"receiver_amounts", proto.Alias(b.receiverAmounts, "Array(Decimal(38, 10))")}, {"holding_fees", decimals(&b.holdingFees)},
+		{"receiver_amounts", alias{b.receiverAmounts, "Array(Decimal(38, 10))"}}, {"holding_fees", decimals(&b.holdingFees)},
 		{"app_rewards", decimals(&b.appRewards)}, {"validator_rewards", decimals(&b.validatorRewards)}, {"sv_rewards", decimals(&b.svRewards)},
 		{"development_fund", decimals(&b.developmentFund)}, {"instruction_receiver", b.instructionReceiver},
 		{"instruction_amount", decimals(&b.instructionAmount)}, {"instruction_id", &b.instructionID},

@@ -127,6 +127,10 @@ func (c *Config) Check() error {
 		return fmt.Errorf("--scan-rate and --rate-limit must not be negative, they are %g and %g; 0 has a special meaning, see --help", c.ScanRate, c.RateLimit)
 	case c.ScanPageBytes < 1<<20:
 		return fmt.Errorf("--scan-page-bytes must be at least %d bytes (1 MiB), not %d", 1<<20, c.ScanPageBytes)
+	case c.ClickHouseCluster != "" && c.ClickHouseDSN == "":
+		return errors.New("--clickhouse-cluster needs --clickhouse-dsn, which names a server of the cluster")
+	case c.ClickHouseCluster != "" && c.LookupRows:
+		return errors.New("--lookup-rows and --clickhouse-cluster exclude each other: copies for lookups are for a single server")
 	case c.EngineMemory < 0:
 		return fmt.Errorf("--engine-memory must not be negative, it is %d; 0 leaves the engine's default", c.EngineMemory)
 	case c.FollowInterval <= 0:

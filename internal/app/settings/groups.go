@@ -65,14 +65,16 @@ func (c *Upstream) declare(f *pflag.FlagSet) {
 
 // Store is the ClickHouse that history is stored in.
 type Store struct {
-	ClickHouseDSN string
-	Engine        string
-	EngineMemory  int64
-	LookupRows    bool
+	ClickHouseDSN     string
+	ClickHouseCluster string
+	Engine            string
+	EngineMemory      int64
+	LookupRows        bool
 }
 
 func (c *Store) declare(f *pflag.FlagSet) {
 	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", "", "ClickHouse to use instead of the embedded engine, clickhouse://user:password@host:9000/database")
+	f.StringVar(&c.ClickHouseCluster, "clickhouse-cluster", "", "cluster of the servers at --clickhouse-dsn over whose shards the store is spread, by its name in their remote_servers")
 	f.StringVar(&c.Engine, "engine", "", "ClickHouse library or binary for the embedded engine; found automatically when empty")
 	f.Int64Var(&c.EngineMemory, "engine-memory", 0, "memory limit of the embedded engine in bytes; 0 leaves the engine's default")
 	f.BoolVar(&c.LookupRows, "lookup-rows", false, "keep a copy of public history by update id, and of nodes' streams by offset, which makes lookups many times faster and the store about twice as large; for ingest and serve")

@@ -1,5 +1,6 @@
 -- Contracts that were carried over and whose lifetime names another creating update than
--- the lifetimes of earlier migrations, of one portion of all contracts.
+-- the lifetimes of earlier migrations, of one portion of all contracts. 1900 is a number here: on a
+-- cluster shards cannot read what ClickHouse writes for a time before 1970 that it moves down to them.
 WITH lifetimes AS
 (
     SELECT migration_id, contract_id, created_time, created_in FROM contracts_live
@@ -12,7 +13,7 @@ SELECT c.migration_id, c.contract_id, c.created_in, arrayStringConcat(o.origins,
 FROM
 (
     SELECT migration_id, contract_id, created_in FROM lifetimes
-    WHERE created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC')
+    WHERE toUnixTimestamp64Micro(created_time) = -2208988800000000
 ) AS c
 LEFT JOIN
 (
@@ -20,8 +21,8 @@ LEFT JOIN
     -- choose what is grouped: one that two contracts share does no harm.
     SELECT contract_id, groupUniqArray(created_in) AS origins, min(migration_id) AS first_migration
     FROM lifetimes
-    WHERE created_time > toDateTime64('1900-01-01 00:00:00', 6, 'UTC') AND created_in != ''
-      AND xxh3(contract_id) IN (SELECT xxh3(contract_id) FROM lifetimes WHERE created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'))
+    WHERE toUnixTimestamp64Micro(created_time) > -2208988800000000 AND created_in != ''
+      AND xxh3(contract_id) IN (SELECT xxh3(contract_id) FROM lifetimes WHERE toUnixTimestamp64Micro(created_time) = -2208988800000000)
     GROUP BY contract_id
 ) AS o ON c.contract_id = o.contract_id
 WHERE if(empty(o.origins) OR o.first_migration >= c.migration_id, c.created_in != '', NOT has(o.origins, c.created_in))

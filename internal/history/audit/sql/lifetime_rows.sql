@@ -48,7 +48,7 @@ FROM
            toUnixTimestamp64Micro(created_time) AS begin, toUnixTimestamp64Micro(archived_at) AS end,
            created_offset AS offset, created_offset AS begin_offset, archived_offset AS end_offset,
            xxh3(concat(contract_id, '\n', toString(migration_id), '\n', toString(toUnixTimestamp64Micro(created_time)), '\n', toString(created_offset), '\n',
-                       if(created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'), '', created_in), '\n',
+                       if(toUnixTimestamp64Micro(created_time) = -2208988800000000, '', created_in), '\n',
                        synchronizer_id, '\n', encoding, '\n', toString(toUnixTimestamp64Micro(created_at)), '\n',
                        template, '\n', template_id, '\n', package_name, '\n',
                        arrayStringConcat(signatories, '\t'), '\n', arrayStringConcat(observers, '\t'), '\n', argument)) AS hash, '' AS template_name

@@ -7,7 +7,7 @@ WITH
     (list -> arraySum(arrayMap((text, n) -> xxh3(text) * n, list, arrayEnumerate(list)))) AS list_hash,
     intHash64(id + toUInt64(migration_id)) AS contract,
     intHash64(intHash64(contract + toUInt64(toUnixTimestamp64Micro(created_time))) + toUInt64(created_offset)) AS at,
-    intHash64(intHash64(at + xxh3(if(created_time = toDateTime64('1900-01-01 00:00:00', 6, 'UTC'), '', created_in))) + xxh3(synchronizer_id)) AS place,
+    intHash64(intHash64(at + xxh3(if(toUnixTimestamp64Micro(created_time) = -2208988800000000, '', created_in))) + xxh3(synchronizer_id)) AS place,
     intHash64(place + xxh3(encoding)) AS encoded,
     intHash64(intHash64(intHash64(encoded + xxh3(template)) + xxh3(template_id)) + xxh3(package_name)) AS typed,
     intHash64(intHash64(typed + xxh3(argument_shape)) + xxh3(argument_scalars)) AS scalars,

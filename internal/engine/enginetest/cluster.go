@@ -1,0 +1,105 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/guard"
+)
+
+// ClusterName is what the engines of a Cluster call it.
+const ClusterName = "shards"
+
+// Cluster is several engines, each of which is a shard. They end with the test.
+type Cluster struct {
+	configs []engine.Config
+	engines []*engine.Engine // nil while one is stopped
+}
+
+// StartCluster starts as many engines as there are to be shards.
+func StartCluster(t testing.TB, shards int) *Cluster {
+	t.Helper()
+	c := &Cluster{engines: make([]*engine.Engine, shards)}
+	addrs := freeAddrs(t, shards)
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	for own := range shards {
+		c.configs = append(c.configs, engine.Config{
+			DataDir: t.TempDir(), MaxMemory: 1 << 30, StartTimeout: maxWait, StopGrace: maxWait, Log: log,
+			Cluster: &engine.Cluster{Name: ClusterName, Shards: addrs, Own: own, Password: "of-the-shards"},
+		})
+	}
+	t.Cleanup(func() {
+		for n := range c.engines {
+			c.Stop(t, n)
+		}
+	})
+	group, ctx := guard.WithContext(t.Context())
+	for n := range c.configs {
+		group.Go(func() (err error) {
+			c.engines[n], err = engine.Start(ctx, c.configs[n])
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		Unavailable(t, err)
+	}
+	return c
+}
+
+// DSN names a database on shard n.
+func (c *Cluster) DSN(t testing.TB, n int, database string) string {
+	t.Helper()
+	dsn, err := withDatabase(c.engines[n].DSN(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+// Stop stops shard n, if it runs.
+func (c *Cluster) Stop(t testing.TB, n int) {
+	t.Helper()
+	if c.engines[n] == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
+	defer cancel()
+	if err := c.engines[n].Stop(ctx); err != nil {
+		t.Errorf("stopping shard %d: %v", n, err)
+	}
+	c.engines[n] = nil
+}
+
+// Start starts shard n again.
+func (c *Cluster) Start(t testing.TB, n int) {
+	t.Helper()
+	var err error
+	if c.engines[n], err = engine.Start(t.Context(), c.configs[n]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// PID is the process of shard n. When it is killed it is started again.
+func (c *Cluster) PID(n int) int { return c.engines[n].PID() }
+
+// freeAddrs are addresses of this machine at which nobody listens, on hosts that no other test uses.
+func freeAddrs(t testing.TB, n int) (addrs []string) {
+	t.Helper()
+	for i := range n {
+		pid := os.Getpid()
+		l, err := net.Listen("tcp4", fmt.Sprintf("127.%d.%d.%d:0", 101+i, pid>>8&0xff, 1+pid%254))
+		if err != nil {
+			t.Fatal(err)
+		}
+		addrs = append(addrs, l.Addr().String())
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return addrs
+}

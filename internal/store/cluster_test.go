@@ -1,0 +1,125 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+)
+
+// filled are blocks of all tables that are spread over shards, with rows.
+func filled(t *testing.T) map[string]Block {
+	t.Helper()
+	rows := NewBatchRows()
+	rows.Fill(&schemas.Batch{Stream: schemas.ScanStream, Items: schematest.New(schematest.Config{Seed: 3, Items: 200}).Items})
+	blocks := maps.Clone(rows.Blocks())
+	lifetimes, ends, ended := NewLifetimes(), NewEnds(), NewEndedContracts()
+	contracts, entries, statuses := NewWalletContracts(), NewWalletLog(), NewStreamRecords[WalletStatus]()
+	one, err := decimal.Parse("1.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		id, party := fmt.Sprintf("00%d", i), fmt.Sprintf("party-%d", i%7)
+		row := ContractRow{Event: schemas.Event{ContractID: id, Argument: []byte(`{"n":1}`), Signatories: []string{party}, Observers: []string{"o", party}}}
+		lifetimes.Append("s", &Lifetime{ContractRow: row, ArchivedAt: NeverArchived})
+		ends.Append(End{ContractID: id, At: 5})
+		ended.Append("s", EndedContract{Key: Key(id), Signatories: []string{party}})
+		contracts.Append("s", &WalletContract{ContractRow: row, Party: party, Ended: i%2 == 0, WalletTerms: WalletTerms{Amount: one, ExpiresAt: NeverArchived}})
+		entries.Append("s", &WalletEntry{Party: party, Offset: int64(i), Receivers: []PartyAmount{{Party: party, Amount: one}}})
+		statuses.Append("s", WalletStatus{Party: party, Kind: TrackedOffer, TrackingID: id})
+	}
+	for table, block := range map[string]Block{
+		"contracts_live": lifetimes, "contracts_archived": lifetimes, "contract_ends": ends, "ended_contracts": ended,
+		"wallet_contracts": contracts, "wallet_log": entries, "wallet_status": statuses,
+	} {
+		blocks[table] = block
+	}
+	return blocks
+}
+
+// encoded is row i of each column as it is sent.
+func encoded(b Block, i int) (row []string) {
+	for _, c := range b.columns() {
+		row = append(row, c.name+" "+string(c.data.Type())+" "+valueOf(c.data, i))
+	}
+	return row
+}
+
+func valueOf(c proto.Column, i int) string {
+	switch data := c.(type) {
+	case alias:
+		return valueOf(data.Column, i)
+	case *proto.ColDateTime64:
+		return fmt.Sprint(data.Data[i])
+	case interface{ Row(int) string }:
+		return data.Row(i)
+	case interface{ Row(int) int64 }:
+		return fmt.Sprint(data.Row(i))
+	case interface{ Row(int) int32 }:
+		return fmt.Sprint(data.Row(i))
+	case interface{ Row(int) uint64 }:
+		return fmt.Sprint(data.Row(i))
+	case interface{ Row(int) bool }:
+		return fmt.Sprint(data.Row(i))
+	case interface{ Row(int) proto.Decimal128 }:
+		return fmt.Sprint(data.Row(i))
+	case interface{ Row(int) []string }:
+		return fmt.Sprintf("%q", data.Row(i))
+	case interface{ Row(int) []int32 }:
+		return fmt.Sprint(data.Row(i))
+	case interface{ Row(int) []proto.Decimal128 }:
+		return fmt.Sprint(data.Row(i))
+	}
+	return fmt.Sprintf("no value of %T", c)
+}
+
+// TestSplit fails unless the shards of a block together have its rows, each once and where its key puts
+// it, in their order.
+func TestSplit(t *testing.T) {
+	blocks := filled(t)
+	for table, name := range shardedBy {
+		b, ok := blocks[table]
+		if !ok || b.Rows() == 0 {
+			t.Errorf("table %s has no rows to split", table)
+			continue
+		}
+		columns := b.columns()
+		keys := shardKeys(columns[slices.IndexFunc(columns, func(c column) bool { return c.name == name })])
+		next := make([]int, 3)
+		parts := split(b, name, 3)
+		for i, key := range keys {
+			n := key % 3
+			if got, want := encoded(parts[n], next[n]), encoded(b, i); !slices.Equal(got, want) {
+				t.Fatalf("row %d of %s is on shard %d\n%q, want\n%q", i, table, n, got, want)
+			}
+			next[n]++
+		}
+		for n, part := range parts {
+			if part.Rows() != next[n] {
+				t.Errorf("shard %d has %d rows of %s, want %d", n, part.Rows(), table, next[n])
+			}
+			for _, c := range part.columns() {
+				if c.data.Rows() != part.Rows() {
+					t.Errorf("column %s of %s has %d rows of %d", c.name, table, c.data.Rows(), part.Rows())
+				}
+			}
+		}
+	}
+}
+
+// TestShardKeysAreForever pins where rows are: stores depend on it.
+func TestShardKeysAreForever(t *testing.T) {
+	for text, want := range map[string]uint64{"": 17241709254077376921, "1220ab": Key("1220ab")} {
+		var c texts
+		c.Append(text)
+		if got := shardKeys(column{"update_id", &c}); !slices.Equal(got, []uint64{want}) {
+			t.Errorf("key of %q is %d, want %d", text, got, want)
+		}
+	}
+}
