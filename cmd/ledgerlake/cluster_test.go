@@ -20,10 +20,11 @@ func TestCommandsOnACluster(t *testing.T) {
 	needEngine(t)
 	shards := enginetest.StartCluster(t, 3)
 	ledger, scanURL, nodeURL := networkWithNode(t, 500)
+	data := t.TempDir()
 	command := func(args ...string) (string, error) {
 		var out bytes.Buffer
 		// Any server of the cluster will do.
-		err := run(t.Context(), append(args, "--clickhouse-dsn", shards.DSN(t, 2, "default"), "--clickhouse-cluster", enginetest.ClusterName), &out, io.Discard)
+		err := run(t.Context(), append(args, "--data", data, "--clickhouse-dsn", shards.DSN(t, 2, "default"), "--clickhouse-cluster", enginetest.ClusterName), &out, io.Discard)
 		return out.String(), err
 	}
 	if _, err := command("ingest", "--once", "--scan-url", scanURL, "--node-url", nodeURL); err != nil {
