@@ -13,9 +13,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// The functions here hash rows as they are stored, texts taken apart, and by operations that
-// SQL has, too: what stands in the store can be hashed without putting texts together, and
-// lists without being sent.
+// The functions here hash rows by the fields of items, texts taken apart, as
+// docs/formats/batch-hash.md defines, and by operations that SQL has, too: what stands in the store can
+// be hashed without putting texts together, and lists without being sent.
 
 // Fold takes numbers into a hash, one after another: intHash64(hash + number) in SQL.
 func Fold(hash uint64, numbers ...uint64) uint64 {
@@ -67,7 +67,7 @@ func NewCreateKey(e *schemas.Event, argument PackedKey) CreateKey {
 }
 
 // appendHashes appends the hash of each row of some columns: a Fold over the columns in their
-// order. A number stands for itself, a text as its XXH3, a list of texts as its ListHash, and a
+// order, which is that of the fields. A number stands for itself, a text as its XXH3, a list of texts as its ListHash, and a
 // list of numbers as the same sum of their intHash64.
 func appendHashes(list []uint64, columns []column, rows int) []uint64 {
 	start := len(list)
@@ -156,7 +156,7 @@ func (c *lowCardinality) termHashes() []uint64 {
 	return hashes
 }
 
-// BatchHash hashes the rows of a batch as they are stored: XXH3-128 over the hashes of its
+// BatchHash hashes the rows of a batch, the records of docs/formats/batch-hash.md: XXH3-128 over the hashes of its
 // rows, table by table, in the order of history. It guards against accidents; what is compared
 // with others are digests, which are cryptographic. The zero value has no rows.
 type BatchHash struct{ updates, events, imports, verdicts []byte }
