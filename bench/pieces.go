@@ -21,6 +21,7 @@ var allPieces = []lab.Piece{
 	{Name: "node", Title: "node stream", Product: true, Measure: measureNodeStream},
 	{Name: "latency", Product: true, Measure: measureLatency},
 	{Name: "restart", Product: true, Measure: measureRestart},
+	{Name: "cluster", Product: true, Measure: measureCluster},
 	{Name: "reads", Product: true, Needs: []lab.Comparator{lab.Postgres}, Measure: measureReads},
 	{Name: "activeset", Title: "active set", Product: true, Needs: []lab.Comparator{lab.Postgres}, Measure: measureActiveSet},
 	{Name: "ledger", Product: true, Measure: measureLedger},

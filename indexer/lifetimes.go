@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -260,14 +261,26 @@ func (l *Lifetimes) readNode(ctx context.Context, row store.BatchRow) ([]store.L
 	return pairs.lifetimes, pairs.earlier, nil
 }
 
-// pair gives the pairing what a query finds.
+// pair gives the pairing what a query finds. The shards of a cluster are asked one by one: through one
+// of them all rows would travel twice.
 func (l *Lifetimes) pair(ctx context.Context, pairs *pairing, query string, params store.Params) error {
-	err := l.db.Select(ctx, query, params, l.events, func() error {
-		l.events.Each(pairs.begin, pairs.end)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("reading creates and ends: %w", err)
+	shards := l.db.Shards()
+	take, found := pairs.take, []store.LifetimeEvent(nil)
+	if len(shards) > 1 {
+		take = func(e *store.LifetimeEvent) { found = append(found, *e) }
+	}
+	for _, shard := range shards {
+		err := shard.Select(ctx, query, params, l.events, func() error {
+			l.events.Each(take)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("reading creates and ends: %w", err)
+		}
+	}
+	slices.SortFunc(found, func(a, b store.LifetimeEvent) int { return a.Compare(&b) })
+	for i := range found {
+		pairs.take(&found[i])
 	}
 	return nil
 }
@@ -298,6 +311,14 @@ type pairing struct {
 func (l *Lifetimes) newPairing() pairing {
 	clear(l.begun) // so that nothing of the last range is held
 	return pairing{lifetimes: l.begun[:0], open: make(map[string]int, len(l.begun))}
+}
+
+func (p *pairing) take(e *store.LifetimeEvent) {
+	if e.Begins {
+		p.begin(e.Lifetime)
+	} else {
+		p.end(e.End)
+	}
 }
 
 func (p *pairing) begin(l store.Lifetime) {

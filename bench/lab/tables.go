@@ -57,22 +57,32 @@ func (s *EngineStore) contents(ctx context.Context) (map[string]TableFacts, erro
 	if err != nil {
 		return nil, err
 	}
+	sums, err := s.sums(ctx)
+	for name, content := range sums {
+		f := facts[name]
+		f.Content = content
+		facts[name] = f
+	}
+	return facts, err
+}
+
+// sums are the content sums of the history tables.
+func (s *EngineStore) sums(ctx context.Context) (map[string]uint64, error) {
 	rows, err := s.Conn.Query(ctx, tableContents)
 	if err != nil {
 		return nil, fmt.Errorf("hashing tables: %w", err)
 	}
 	defer rows.Close()
+	sums := make(map[string]uint64)
 	for rows.Next() {
 		var name string
 		var content uint64
 		if err := rows.Scan(&name, &content); err != nil {
 			return nil, fmt.Errorf("hashing tables: %w", err)
 		}
-		f := facts[name]
-		f.Content = content
-		facts[name] = f
+		sums[name] = content
 	}
-	return facts, rows.Err()
+	return sums, rows.Err()
 }
 
 // unassignments counts the updates that have no row in table events: the network counts

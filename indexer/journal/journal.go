@@ -158,5 +158,5 @@ func Insert(ctx context.Context, db *store.DB, row store.BatchRow, state store.B
 }
 
 func selectBatches(ctx context.Context, db *store.DB, query string, params store.Params) ([]store.BatchRow, error) {
-	return store.SelectAll(ctx, db, query, params, store.NewBatches())
+	return store.SelectAll(ctx, db.First(), query, params, store.NewBatches())
 }

@@ -124,9 +124,7 @@ func pick(from proto.Column, rows []int) proto.Column {
 		return pickNumbers(c, rows)
 	case *proto.ColDateTime64:
 		to := newTime()
-		for _, row := range rows {
-			to.AppendRaw(c.Data[row])
-		}
+		to.Data = *pickNumbers(&c.Data, rows)
 		return to
 	case *proto.ColEnum:
 		to := new(proto.ColEnum)
@@ -135,11 +133,7 @@ func pick(from proto.Column, rows []int) proto.Column {
 		}
 		return to
 	case *texts:
-		to := new(texts)
-		for _, row := range rows {
-			to.AppendBytes(c.RowBytes(row))
-		}
-		return to
+		return c.pick(rows)
 	case *lowCardinality:
 		return c.pick(rows)
 	case *proto.ColArr[string]:
@@ -163,7 +157,7 @@ func pickNumbers[S ~[]N, N any](from *S, rows []int) *S {
 }
 
 func pickLists[T any](from *proto.ColArr[T], rows []int) *proto.ColArr[T] {
-	var elements []int
+	elements := make([]int, 0, len(rows))
 	ends := make(proto.ColUInt64, len(rows))
 	for i, row := range rows {
 		for at := rowStart(from.Offsets, row); at < int(from.Offsets[row]); at++ {
@@ -175,16 +169,31 @@ func pickLists[T any](from *proto.ColArr[T], rows []int) *proto.ColArr[T] {
 	return &proto.ColArr[T]{Offsets: ends, Data: data}
 }
 
+// pick copies rows.
+func (c *texts) pick(rows []int) *texts {
+	size := 0
+	for _, row := range rows {
+		size += c.Pos[row].End - c.Pos[row].Start
+	}
+	to := new(texts)
+	to.Buf, to.Pos = make([]byte, 0, size), make([]proto.Position, 0, len(rows))
+	for _, row := range rows {
+		to.AppendBytes(c.RowBytes(row))
+	}
+	return to
+}
+
 // pick copies rows, and the terms that they have.
 func (c *lowCardinality) pick(rows []int) *lowCardinality {
 	to := newLowCardinality()
+	to.keys = make([]uint32, len(rows))
 	numbers := make([]uint32, len(c.terms)) // in to, plus 1
-	for _, row := range rows {
+	for i, row := range rows {
 		k := c.keys[row]
 		if numbers[k] == 0 {
 			numbers[k] = to.add(c.terms[k]) + 1
 		}
-		to.keys = append(to.keys, numbers[k]-1)
+		to.keys[i] = numbers[k] - 1
 	}
 	return to
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -155,30 +157,48 @@ func (b *LifetimeEvents) columns() []column {
 // Rows returns the number of rows.
 func (b *LifetimeEvents) Rows() int { return b.migration.Rows() }
 
-// Each calls begin or end for each row, in order. The lifetimes carry their argument as it
-// is stored, for Lifetimes to store again: Event.Argument is empty.
-func (b *LifetimeEvents) Each(begin func(Lifetime), end func(End)) {
+// LifetimeEvent begins a lifetime, or ends one.
+type LifetimeEvent struct {
+	Begins   bool
+	Lifetime Lifetime // that begins
+	End      End      // of one that ends; At and Offset are set in any case
+	UpdateID string
+	Node     int32
+}
+
+// Compare orders events as history does.
+func (e *LifetimeEvent) Compare(o *LifetimeEvent) int {
+	return cmp.Or(cmp.Compare(e.End.Offset, o.End.Offset), cmp.Compare(e.End.At, o.End.At), cmp.Compare(e.UpdateID, o.UpdateID), cmp.Compare(e.Node, o.Node))
+}
+
+// Each calls take for each row, in order. The lifetimes carry their argument as it is stored, for
+// Lifetimes to store again: Event.Argument is empty.
+func (b *LifetimeEvents) Each(take func(*LifetimeEvent)) {
 	updateID := stringsOf(&b.updateID)
 	for i := range b.Rows() {
-		at := timeAt(b.recordTime, i)
-		contractID := b.body.contractIDOf(i)
-		if b.kind.Row(i) != string(schemas.Created) {
-			end(End{ContractID: contractID, At: at, Offset: b.offset.Row(i)})
-			continue
+		at := End{ContractID: b.body.contractIDOf(i), At: timeAt(b.recordTime, i), Offset: b.offset.Row(i)}
+		e := LifetimeEvent{End: at, UpdateID: updateID(i), Node: b.node[i]}
+		if e.Begins = b.kind.Row(i) == string(schemas.Created); e.Begins {
+			e.Lifetime = b.lifetime(i, &e)
 		}
-		argument := b.body.argumentOf(i)
-		begin(Lifetime{
-			ContractRow: ContractRow{
-				Event: schemas.Event{
-					Kind: schemas.Created, ContractID: contractID, TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i),
-					CreatedAt:   timeAt(b.createdAt, i),
-					Signatories: b.signatories.Row(i), Observers: b.observers.Row(i),
-				},
-				Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: updateID(i), packed: &argument,
+		take(&e)
+	}
+}
+
+// lifetime is the one that the event of row i begins.
+func (b *LifetimeEvents) lifetime(i int, e *LifetimeEvent) Lifetime {
+	argument := b.body.argumentOf(i)
+	return Lifetime{
+		ContractRow: ContractRow{
+			Event: schemas.Event{
+				Kind: schemas.Created, ContractID: e.End.ContractID, TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i),
+				CreatedAt:   timeAt(b.createdAt, i),
+				Signatories: b.signatories.Row(i), Observers: b.observers.Row(i),
 			},
-			MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i), CreatedTime: at, ArchivedAt: NeverArchived,
-			CreatedOffset: b.offset.Row(i),
-		})
+			Encoding: schemas.Encoding(b.encoding.Row(i)), CreatedIn: e.UpdateID, packed: &argument,
+		},
+		MigrationID: b.migration.Row(i), SynchronizerID: b.synchronizer.Row(i), CreatedTime: e.End.At, ArchivedAt: NeverArchived,
+		CreatedOffset: e.End.Offset,
 	}
 }
 
