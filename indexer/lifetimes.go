@@ -267,7 +267,7 @@ func (l *Lifetimes) pair(ctx context.Context, pairs *pairing, query string, para
 	shards := l.db.Shards()
 	take, found := pairs.take, []store.LifetimeEvent(nil)
 	if len(shards) > 1 {
-		take = func(e *store.LifetimeEvent) { found = append(found, *e) }
+		take = func(e store.LifetimeEvent) { found = append(found, e) }
 	}
 	for _, shard := range shards {
 		err := shard.Select(ctx, query, params, l.events, func() error {
@@ -278,9 +278,9 @@ func (l *Lifetimes) pair(ctx context.Context, pairs *pairing, query string, para
 			return fmt.Errorf("reading creates and ends: %w", err)
 		}
 	}
-	slices.SortFunc(found, func(a, b store.LifetimeEvent) int { return a.Compare(&b) })
-	for i := range found {
-		pairs.take(&found[i])
+	slices.SortFunc(found, store.LifetimeEvent.Compare)
+	for _, e := range found {
+		pairs.take(e)
 	}
 	return nil
 }
@@ -313,9 +313,9 @@ func (l *Lifetimes) newPairing() pairing {
 	return pairing{lifetimes: l.begun[:0], open: make(map[string]int, len(l.begun))}
 }
 
-func (p *pairing) take(e *store.LifetimeEvent) {
-	if e.Begins {
-		p.begin(e.Lifetime)
+func (p *pairing) take(e store.LifetimeEvent) {
+	if e.Begins != nil {
+		p.begin(*e.Begins)
 	} else {
 		p.end(e.End)
 	}

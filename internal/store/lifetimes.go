@@ -159,36 +159,35 @@ func (b *LifetimeEvents) Rows() int { return b.migration.Rows() }
 
 // LifetimeEvent begins a lifetime, or ends one.
 type LifetimeEvent struct {
-	Begins   bool
-	Lifetime Lifetime // that begins
-	End      End      // of one that ends; At and Offset are set in any case
+	Begins   *Lifetime // nil if it ends one
+	End      End       // of one that ends; At and Offset are set in any case
 	UpdateID string
 	Node     int32
 }
 
 // Compare orders events as history does.
-func (e *LifetimeEvent) Compare(o *LifetimeEvent) int {
+func (e LifetimeEvent) Compare(o LifetimeEvent) int {
 	return cmp.Or(cmp.Compare(e.End.Offset, o.End.Offset), cmp.Compare(e.End.At, o.End.At), cmp.Compare(e.UpdateID, o.UpdateID), cmp.Compare(e.Node, o.Node))
 }
 
 // Each calls take for each row, in order. The lifetimes carry their argument as it is stored, for
 // Lifetimes to store again: Event.Argument is empty.
-func (b *LifetimeEvents) Each(take func(*LifetimeEvent)) {
+func (b *LifetimeEvents) Each(take func(LifetimeEvent)) {
 	updateID := stringsOf(&b.updateID)
 	for i := range b.Rows() {
 		at := End{ContractID: b.body.contractIDOf(i), At: timeAt(b.recordTime, i), Offset: b.offset.Row(i)}
 		e := LifetimeEvent{End: at, UpdateID: updateID(i), Node: b.node[i]}
-		if e.Begins = b.kind.Row(i) == string(schemas.Created); e.Begins {
-			e.Lifetime = b.lifetime(i, &e)
+		if b.kind.Row(i) == string(schemas.Created) {
+			e.Begins = b.lifetime(i, &e)
 		}
-		take(&e)
+		take(e)
 	}
 }
 
 // lifetime is the one that the event of row i begins.
-func (b *LifetimeEvents) lifetime(i int, e *LifetimeEvent) Lifetime {
+func (b *LifetimeEvents) lifetime(i int, e *LifetimeEvent) *Lifetime {
 	argument := b.body.argumentOf(i)
-	return Lifetime{
+	return &Lifetime{
 		ContractRow: ContractRow{
 			Event: schemas.Event{
 				Kind: schemas.Created, ContractID: e.End.ContractID, TemplateID: b.template.Row(i), PackageName: b.packageName.Row(i),
