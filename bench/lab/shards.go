@@ -68,7 +68,7 @@ func freeAddrs(n int) (addrs []string, err error) {
 }
 
 // DSN names the database that the product uses.
-func (s *Servers) DSN() string { return s.engines[0].DSN() }
+func (s *Servers) DSN() string { return s.engines[0].OwnerDSN() }
 
 // Options are what points the product at the engines, with another folder for its own data.
 func (s *Servers) Options(data string) []string {

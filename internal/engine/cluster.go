@@ -54,17 +54,3 @@ func (c *Cluster) shards() (list []shard) {
 	}
 	return list
 }
-
-// shardPorts are those at which the other shards look for this one.
-func shardPorts(cfg Config) (ports, error) {
-	own := cfg.Cluster.shards()[cfg.Cluster.Own]
-	port, err := strconv.Atoi(own.Port)
-	if err != nil {
-		return ports{}, fmt.Errorf("reading the port of a shard: %w", err)
-	}
-	l, err := claim(own.Host, port)
-	if err != nil {
-		return ports{}, err
-	}
-	return ports{host: own.Host, tcp: port, http: cfg.HTTPPort}, l.Close()
-}

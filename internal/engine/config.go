@@ -86,9 +86,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.pickPorts == nil {
 		c.pickPorts = pickPorts
 	}
-	if c.Cluster != nil {
-		c.pickPorts = shardPorts
-	}
 	return c, nil
 }
 

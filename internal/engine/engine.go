@@ -94,7 +94,11 @@ func (e *Engine) run(ctx context.Context) (*child.Process, error) {
 	if e.settings, err = writeSettings(e.cfg, e.keys); err != nil {
 		return nil, err
 	}
-	listener, err := claim(loopback, e.cfg.TCPPort)
+	host, port, err := e.cfg.address()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := claim(host, port)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +111,16 @@ func (e *Engine) run(ctx context.Context) (*child.Process, error) {
 		return nil, errors.Join(err, e.relay.close(), first.Kill())
 	}
 	return first, nil
+}
+
+// address is where the relay listens: as a shard where the others look for this one.
+func (c *Config) address() (host string, port int, err error) {
+	if c.Cluster == nil {
+		return loopback, c.TCPPort, nil
+	}
+	own := c.Cluster.shards()[c.Cluster.Own]
+	port, err = strconv.Atoi(own.Port)
+	return own.Host, port, err
 }
 
 // runOnPorts tries ports until the child listens on them.

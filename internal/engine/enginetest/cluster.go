@@ -54,7 +54,7 @@ func StartCluster(t testing.TB, shards int) *Cluster {
 // DSN names a database on shard n.
 func (c *Cluster) DSN(t testing.TB, n int, database string) string {
 	t.Helper()
-	dsn, err := withDatabase(c.engines[n].DSN(), database)
+	dsn, err := withDatabase(c.engines[n].OwnerDSN(), database)
 	if err != nil {
 		t.Fatal(err)
 	}
