@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# Everything is built as what is shipped is: without C. The race detector needs it: CGO_ENABLED=1 TESTFLAGS=-race.
+export CGO_ENABLED ?= 0
+
 # Newer staticcheck releases may need a newer Go; raise both together.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Extra arguments of the runs below, e.g. `make demo ARGS="--json"`.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -19,15 +20,15 @@ type Product struct {
 	URL string
 }
 
-// build builds the product from this module, unless the settings name a binary.
+// build builds the product from this module as it is shipped, unless the settings name a binary.
 func (l *Lab) build(ctx context.Context) error {
 	if l.Binary != "" {
 		return nil
 	}
 	l.Say("building ledgerlake")
 	path := l.Folder("ledgerlake")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "github.com/ledgerlake/ledgerlake/cmd/ledgerlake")
-	build.Stderr = l.Stderr
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "github.com/ledgerlake/ledgerlake/cmd/ledgerlake")
+	build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), l.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building ledgerlake: %w", err)
 	}
