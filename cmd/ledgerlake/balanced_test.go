@@ -41,28 +41,6 @@ func newBalanced(l *standbyLab, servers int) *balanced {
 	return b
 }
 
-// slow has the network pause between its updates.
-func (l *standbyLab) slow(pause time.Duration) {
-	l.quiet()
-	ctx, stop := context.WithCancel(l.t.Context())
-	var advancing sync.WaitGroup
-	advancing.Go(func() {
-		for pace := time.NewTicker(pause); ; {
-			select {
-			case <-ctx.Done():
-				pace.Stop()
-				return
-			case <-pace.C:
-			}
-			if err := l.ledger.Advance(ctx, 3); err != nil && ctx.Err() == nil {
-				l.t.Error(err)
-			}
-		}
-	})
-	l.quiet = func() { stop(); advancing.Wait() }
-	l.t.Cleanup(l.quiet)
-}
-
 func (l *standbyLab) serve(args ...string) *ledgerlake {
 	l.t.Helper()
 	return start(l.t, append([]string{"serve", "--clickhouse-dsn", l.dsn, "--data", l.t.TempDir(), "--listen", "127.0.0.1:0"}, args...)...)
@@ -114,8 +92,6 @@ func ask(t *testing.T, method, url, body string, headers ...string) (status int,
 func TestServersBehindABalancer(t *testing.T) {
 	t.Parallel()
 	l := newStandbyLab(t)
-	// Each commit is read by all servers, whose queries are most of what the test costs.
-	l.slow(time.Duration(schematest.Rounds(1000, 200)) * time.Millisecond)
 	l.ingest().phase(func(phase string) bool { return phase == "following" })
 	b := newBalanced(l, 3)
 	for _, server := range append(b.servers, b.scan) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,6 +31,10 @@ type standbyLab struct {
 	quiet            func() // has the network rest
 }
 
+// labPause is how long the network pauses between its updates. All processes of a lab read each commit,
+// and their queries are most of what a test with one costs.
+var labPause = time.Duration(schematest.Rounds(1000, 200)) * time.Millisecond
+
 func newStandbyLab(t *testing.T) *standbyLab {
 	t.Helper()
 	needEngine(t)
@@ -43,17 +48,21 @@ func newStandbyLab(t *testing.T) *standbyLab {
 	l.ledger, l.scanURL, l.nodeURL = networkWithNode(t, 400)
 	l.node = schemas.NodeStream(l.ledger.NodeDigests().ParticipantID)
 	ctx, stop := context.WithCancel(t.Context())
-	rests := make(chan struct{})
-	go func() {
-		defer close(rests)
-		for ctx.Err() == nil {
+	var advancing sync.WaitGroup
+	advancing.Go(func() {
+		for pace := time.NewTicker(labPause); ; {
+			select {
+			case <-ctx.Done():
+				pace.Stop()
+				return
+			case <-pace.C:
+			}
 			if err := l.ledger.Advance(ctx, 3); err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
-			time.Sleep(200 * time.Millisecond)
 		}
-	}()
-	l.quiet = func() { stop(); <-rests }
+	})
+	l.quiet = func() { stop(); advancing.Wait() }
 	t.Cleanup(l.quiet)
 	return l
 }
@@ -68,7 +77,7 @@ type standbyIngest struct {
 func (l *standbyLab) ingest() *standbyIngest {
 	l.t.Helper()
 	p := start(l.t, "ingest", "--clickhouse-dsn", l.dsn, "--scan-url", l.scanURL, "--node-url", l.nodeURL, "--lookup-rows",
-		"--status-listen", "127.0.0.1:0", "--follow-interval", "100ms", "--facts-interval", "1s")
+		"--status-listen", "127.0.0.1:0", "--follow-interval", "250ms")
 	return &standbyIngest{p, l, statusURL(l.t, p)}
 }
 
