@@ -16,15 +16,14 @@ import (
 
 func TestAutomationSaysWhatItWouldDo(t *testing.T) {
 	t.Parallel()
-	needEngine(t)
 	ledger := nodeLedger(t, 300)
 	nodeURL := servedNode(t, ledger, devnet.NodeOptions{})
 	scan := httptest.NewServer(ledger.Handler())
 	t.Cleanup(scan.Close)
 	installOperator(t, ledger, nodeURL)
-	data := t.TempDir()
-	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", scan.URL, "--node-url", nodeURL)
-	settings := []string{"--data", data, "--scan-url", scan.URL, "--node-url", nodeURL, "--validator-user", "operator", "--wallet-top-up", "1000"}
+	store := append(ownStore(t), "--scan-url", scan.URL, "--node-url", nodeURL)
+	mustRun(t, append(store, "ingest", "--once")...)
+	settings := append(store, "--validator-user", "operator", "--wallet-top-up", "1000")
 
 	var steps []automations.Step
 	decoder := json.NewDecoder(bytes.NewReader(mustRun(t, append([]string{"automation", "--dry-run", "--json"}, settings...)...)))

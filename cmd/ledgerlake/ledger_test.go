@@ -209,12 +209,13 @@ func answersLikeTheNode(t *testing.T, updates int, options ...string) {
 	t.Parallel()
 	ledger := nodeLedger(t, updates)
 	theirs := ledgerClient{t: t, url: servedNode(t, ledger, devnet.NodeOptions{})}
-	data := t.TempDir()
-	mustRun(t, append(options, "ingest", "--once", "--data", data, "--node-url", theirs.url)...)
-	if out := string(mustRun(t, "verify", "--data", data)); strings.Contains(out, "copies") != (len(options) > 0) {
+	store, copied := ownStore(t), len(options) > 0
+	options = append(options, store...)
+	mustRun(t, append(options, "ingest", "--once", "--node-url", theirs.url)...)
+	if out := string(mustRun(t, append(store, "verify")...)); strings.Contains(out, "copies") != copied {
 		t.Errorf("verify says of the copies:\n%s", out)
 	}
-	server := start(t, append(options, "serve", "--data", data, "--listen", "127.0.0.1:0", "--ledger-listen", "127.0.0.1:0", "--ledger-list-limit", "5000")...)
+	server := start(t, append(options, "serve", "--listen", "127.0.0.1:0", "--ledger-listen", "127.0.0.1:0", "--ledger-list-limit", "5000")...)
 	document, err := openapitest.Load(openapi.Ledger, []string{""})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,8 +17,10 @@ import (
 func TestCopiesAnswerLikeHistory(t *testing.T) {
 	t.Parallel()
 	h := onceShared(t)
-	data, base := h.copied(t), h.served(t)
-	if out := string(mustRun(t, "verify", "--data", data, "--check", "hashes,lookups", "--stream", "scan")); strings.Contains(out, "lookups") {
+	base := h.served(t)
+	store := []string{"--clickhouse-dsn", startEngine(t, filepath.Join(h.copied(t), "engine")).OwnerDSN()}
+	serve := append(store, "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--lookup-rows")
+	if out := string(mustRun(t, append(store, "verify", "--check", "hashes,lookups", "--stream", "scan")...)); strings.Contains(out, "lookups") {
 		t.Errorf("verify says of copies that are not there:\n%s", out)
 	}
 	paths := lookupPaths(t, base)
@@ -26,16 +29,16 @@ func TestCopiesAnswerLikeHistory(t *testing.T) {
 		want[i] = get(t, base+path)
 	}
 
-	server := start(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--lookup-rows")
+	server := start(t, serve...)
 	compareLookups(t, waitForURL(t, server), paths[:30], want) // nothing is copied yet
 	stop(t, server)
 
-	mustRun(t, "ingest", "--once", "--data", data, "--scan-url", h.upstream, "--lookup-rows")
-	out := string(mustRun(t, "verify", "--data", data, "--check", "lookups"))
+	mustRun(t, append(store, "ingest", "--once", "--scan-url", h.upstream, "--lookup-rows")...)
+	out := string(mustRun(t, append(store, "verify", "--check", "lookups")...))
 	if !strings.Contains(out, "lookups") || strings.Contains(out, " 0 copies") {
 		t.Errorf("verify says of the copies:\n%s", out)
 	}
-	server = start(t, "serve", "--data", data, "--listen", "127.0.0.1:0", "--lookup-rows")
+	server = start(t, serve...)
 	base = waitForURL(t, server)
 	compareLookups(t, base, paths, want)
 	if status, _ := answer(t, base, "GET /v0/events/1220none"); status != http.StatusNotFound {

@@ -25,6 +25,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 	if child || os.Getenv(beMain) != "" {
 		os.Exit(process())
 	}
-	code := m.Run()
+	code := enginetest.Run(m)
 	if err := closeShared(); err != nil {
 		fmt.Fprintln(os.Stderr, "ending what the tests have shared:", err)
 		code = max(code, 1)
@@ -72,6 +73,14 @@ func startEngine(t *testing.T, folder string) *engine.Engine {
 		}
 	})
 	return e
+}
+
+// ownStore are the arguments by which commands use a store and a data folder of the test's own. The store is in the
+// engine of all tests: to start one and read a store in takes as long as most commands.
+func ownStore(t *testing.T) []string {
+	t.Helper()
+	needEngine(t)
+	return []string{"--clickhouse-dsn", enginetest.Start(t).Relayed, "--data", t.TempDir()}
 }
 
 // ledgerlake is one run of the product as a process.
@@ -194,7 +203,13 @@ func served(t *testing.T, ledger *devnet.Ledger) verify.Tables {
 // check verifies the data folder and compares it with what the network served.
 func check(t *testing.T, data string, want verify.Tables) app.Verification {
 	t.Helper()
-	v := parse[app.Verification](t, mustRun(t, "verify", "--json", "--data", data))
+	return checkAt(t, []string{"--data", data}, want)
+}
+
+// checkAt is check of the store that some arguments name.
+func checkAt(t *testing.T, store []string, want verify.Tables) app.Verification {
+	t.Helper()
+	v := parse[app.Verification](t, mustRun(t, append([]string{"verify", "--json"}, store...)...))
 	if diff := verify.Differences("the network", want, "the store", v.Tables); len(diff) > 0 {
 		t.Fatal(strings.Join(diff, "\n"))
 	}
@@ -228,17 +243,17 @@ func TestDemoIsReproducible(t *testing.T) {
 func TestMirror(t *testing.T) {
 	t.Parallel()
 	h := onceShared(t)
-	mirrorURL, second := h.served(t), t.TempDir()
+	mirrorURL := h.served(t)
 	for _, source := range []string{"auto", "updates-before"} {
-		data := filepath.Join(second, source)
-		mustRun(t, "ingest", "--once", "--data", data, "--scan-url", mirrorURL, "--scan-source", source)
+		second := ownStore(t)
+		mustRun(t, append(second, "ingest", "--once", "--scan-url", mirrorURL, "--scan-source", source)...)
 		want := served(t, h.ledger)
 		if source != "auto" { // that operation gives no verdicts
 			delete(want, "verdicts")
 			delete(want, "traffic")
 			delete(want, "app_activity")
 		}
-		check(t, data, want)
+		checkAt(t, second, want)
 	}
 }
 

@@ -20,10 +20,10 @@ import (
 func TestVerifyAgainstPeers(t *testing.T) {
 	t.Parallel()
 	h := onceShared(t)
-	first := t.TempDir() // ingested by another run than the peer's
-	mustRun(t, "ingest", "--once", "--data", first, "--scan-url", h.upstream)
+	first := ownStore(t) // ingested by another run than the peer's
+	mustRun(t, append(first, "ingest", "--once", "--scan-url", h.upstream)...)
 	for _, peer := range []string{h.upstream, h.served(t)} {
-		v := parse[app.Verification](t, mustRun(t, "verify", "--json", "--data", first, "--check", "days", "--peer", peer))
+		v := parse[app.Verification](t, mustRun(t, append(first, "verify", "--json", "--check", "days", "--peer", peer)...))
 		if !v.OK || len(v.Checks) != 1 || v.Checks[0].Checked["segments"] < 3 {
 			t.Errorf("compared with %s: %+v", peer, v)
 		}
@@ -34,7 +34,7 @@ func TestVerifyAgainstPeers(t *testing.T) {
 	}
 	other := httptest.NewServer(ledger.Handler())
 	t.Cleanup(func() { other.Close(); _ = ledger.Close() })
-	l := start(t, "verify", "--data", first, "--check", "days", "--peer", other.URL)
+	l := start(t, append(first, "verify", "--check", "days", "--peer", other.URL)...)
 	var exit *exec.ExitError
 	if err := l.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(l.stdout.String(), "DIFFERENCE: segment scan:0:") {
 		t.Errorf("another history: ended with %v, printed %q", err, l.stdout.String())

@@ -31,7 +31,9 @@ import (
 type Store struct {
 	Conn driver.Conn // uses the database; closed when the test ends
 	DSN  string      // of the same database
-	Name string      // of the database
+	// Relayed is the DSN for processes that may be killed, which the engine itself would not outlive.
+	Relayed string
+	Name    string // of the database
 }
 
 // shared is the engine of this test binary. Package state, because TestMain has no
@@ -96,6 +98,9 @@ func start(t testing.TB, create func(context.Context, *Store) error) *Store {
 	}
 	s := &Store{Name: fmt.Sprintf("test_%d", databases.Add(1))}
 	if s.DSN, err = withDatabase(e.DSN(), s.Name); err != nil {
+		t.Fatal(err)
+	}
+	if s.Relayed, err = withDatabase(e.OwnerDSN(), s.Name); err != nil {
 		t.Fatal(err)
 	}
 	if err := create(t.Context(), s); err != nil {
