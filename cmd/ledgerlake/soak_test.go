@@ -28,14 +28,14 @@ const (
 
 	// soakFirst is the first seed of an ordinary run, so that there are episodes of all kinds but of
 	// clients that leave, which take minutes, and of kills, which TestKillAtAnyMoment has.
-	soakFirst = 26
+	soakFirst = 27
 	// soakers is how many episodes run at a time: most of an episode is waiting.
 	soakers = 8
 )
 
 func readSoakOptions(t *testing.T) soakOptions {
 	t.Helper()
-	o := soakOptions{episodes: schematest.Rounds(12, 200), seed: soakFirst, verbose: os.Getenv(soakVerboseEnv) != ""}
+	o := soakOptions{episodes: schematest.Rounds(9, 200), seed: soakFirst, verbose: os.Getenv(soakVerboseEnv) != ""}
 	if text := os.Getenv(soakEpisodesEnv); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {

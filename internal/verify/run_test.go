@@ -142,7 +142,7 @@ var damages = []damage{
 }
 
 func TestDamageIsFound(t *testing.T) {
-	_, items := network(t, devnet.Config{Updates: 1000, Seed: 6, Days: 4})
+	_, items := network(t, devnet.Config{Updates: 600, Seed: 6, Days: 4})
 	honest, spoilt := newFixture(t), newFixture(t)
 	honest.write(t, items, 120)
 	for _, table := range tables {
@@ -209,7 +209,7 @@ func (f *fixture) spoilColumns(t *testing.T, honest *fixture, table string, colu
 func TestEveryColumnIsHashed(t *testing.T) {
 	_, items := network(t, devnet.Config{Updates: 250, Seed: 6, Days: 2})
 	honest, spoilt := newFixture(t), newFixture(t)
-	const size = 4
+	const size = 7
 	honest.write(t, items, size)
 	for _, table := range tables {
 		spoilt.copyRows(t, honest, table)
