@@ -3,7 +3,6 @@ package node
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -65,39 +64,33 @@ func (r *Run) Close() {
 // LedgerRun is LedgerUpdates for who goes through much of the stream at once. Where updates
 // must be looked for it reads a page.
 func (r *Reader) LedgerRun(ctx context.Context, sel Selection, rg Range) (_ *Run, err error) {
-	p, rg, err := r.beginSearch(ctx, sel, rg)
+	var (
+		apart bool
+		rows  nodeRows
+		ended endedContracts
+	)
+	defer func() {
+		if err != nil {
+			rows.close()
+		}
+	}()
+	page, err := r.search(ctx, sel, rg, func(kinds []string, w Range) ([]schemas.Update, error) {
+		apart = true
+		updates, err := r.source.window(ctx, kinds, w, func(ctx context.Context, first, last int64) error {
+			return r.db.SelectBlocks(ctx, runEventsQuery, between(r.stream, first, last), rows.add, func() error { return nil })
+		})
+		if err == nil && sel.Contracts && len(updates) > 0 {
+			ended, err = r.lifetimes.endedBetween(ctx, offsetSpan(updates))
+		}
+		return updates, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if !p.pass || rg.After >= rg.Through {
-		page, err := r.search(ctx, sel, p, rg)
-		if err != nil {
-			return nil, err
-		}
-		return RunOf(page), nil
-	}
-	opened := &Run{apart: true}
-	defer func() { // what was opened, not the result: that is nil after a failure
-		if err != nil {
-			opened.Close()
-		}
-	}()
-	page, err := r.finder.passThrough(rg, func(w Range) ([]schemas.Update, error) {
-		return r.source.window(ctx, p.kinds, w, func(ctx context.Context, first, last int64) error {
-			return r.db.SelectBlocks(ctx, runEventsQuery, between(r.stream, first, last), opened.rows.add, func() error { return nil })
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading updates between offsets %d and %d: %w", rg.After, rg.Through, err)
-	}
-	opened.covered, opened.updates = page.Covered, page.Updates
-	if sel.Contracts && len(opened.updates) > 0 {
-		if opened.ended, err = r.lifetimes.endedBetween(ctx, offsetSpan(opened.updates)); err != nil {
-			return nil, err
-		}
-	}
-	opened.rows.order(rg.Descending)
-	return opened, nil
+	rows.order(rg.Descending)
+	run := RunOf(page)
+	run.apart, run.rows, run.ended = apart, rows, ended
+	return run, nil
 }
 
 // offsetSpan is the range of the offsets of updates in either direction.

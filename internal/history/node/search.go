@@ -120,20 +120,20 @@ func (f *finder) passThrough(rg Range, read func(w Range) ([]schemas.Update, err
 	}
 }
 
-// findOffsets returns the offsets of updates in the direction of the range, up to its
-// limit, and how far it was looked through. How often there is one in a window says how wide
+// inWindows returns the offsets that find gives of windows, in the direction of the range, up to
+// its limit, and how far it was looked through. How often there is one in a window says how wide
 // the next is to be: what is rare is found in few queries by the filters of the store, and
-// what is frequent in the first.
-func (f *finder) findOffsets(ctx context.Context, p plan, rg Range) (offsets []int64, covered int64, err error) {
+// what is frequent in the first. In one go, the first window is all of the range.
+func (f *finder) inWindows(rg Range, inOneGo bool, find func(w Range) ([]int64, error)) (offsets []int64, covered int64, err error) {
 	limit := rg.Limit
 	width, most := max(2*int64(limit)*f.spread.Load()/spreadUnit, firstWindow), int64(maxWindow)
-	if p.inOneGo() {
+	if inOneGo {
 		width, most = rg.Through-rg.After, rg.Through-rg.After
 	}
 	for looked := int64(0); ; {
 		w, rest := rg.window(min(width, most))
 		w.Limit = limit - len(offsets)
-		found, err := f.offsetsIn(ctx, p, w)
+		found, err := find(w)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -55,18 +55,6 @@ func (s *source) at(ctx context.Context, offsets []int64, descending bool) ([]sc
 	return updates, nil
 }
 
-// wholeWindow reads the updates of some kinds in a window, up to the limit, whole.
-func (s *source) wholeWindow(ctx context.Context, kinds []string, w Range) ([]schemas.Update, error) {
-	var events []store.EventRow
-	updates, err := s.window(ctx, kinds, w, func(ctx context.Context, first, last int64) error {
-		return selectRows(ctx, s.db, eventsQuery, between(s.stream, first, last), func(block []store.EventRow) { events = append(events, block...) })
-	})
-	if err != nil {
-		return nil, err
-	}
-	return updates, hangOnRows(updates, events, w.Descending)
-}
-
 // window reads the updates of some kinds in a window, up to the limit, without events:
 // readEvents reads those between two offsets, first exclusive. It does so beside them if all
 // that the window may have is little, and else when it is known which are needed.

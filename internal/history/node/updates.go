@@ -14,55 +14,54 @@ import (
 // below the watermark: a range that ends above it is cut there. It may return fewer than
 // the limit, even none, before the end of the range: see Page.
 func (r *Reader) LedgerUpdates(ctx context.Context, sel Selection, rg Range) (Page, error) {
-	p, rg, err := r.beginSearch(ctx, sel, rg)
+	return r.search(ctx, sel, rg, func(kinds []string, w Range) ([]schemas.Update, error) {
+		var events []store.EventRow
+		updates, err := r.source.window(ctx, kinds, w, func(ctx context.Context, first, last int64) error {
+			return selectRows(ctx, r.db, eventsQuery, between(r.stream, first, last), func(block []store.EventRow) { events = append(events, block...) })
+		})
+		if err == nil {
+			err = hangOnRows(updates, events, w.Descending)
+		}
+		if err == nil && sel.Contracts {
+			err = r.lifetimes.addEnded(ctx, updates)
+		}
+		return updates, err
+	})
+}
+
+// search reads a page of a range, which it cuts at the watermark. Where nothing has to be looked for,
+// read gives the updates of some kinds in a window, up to the limit.
+func (r *Reader) search(ctx context.Context, sel Selection, rg Range, read func(kinds []string, w Range) ([]schemas.Update, error)) (page Page, err error) {
+	end, err := r.LedgerEndFrom(ctx, rg.Through)
 	if err != nil {
 		return Page{}, err
 	}
-	return r.search(ctx, sel, p, rg)
-}
-
-// beginSearch finds out how to look for what sel selects, and cuts the range at the watermark.
-func (r *Reader) beginSearch(ctx context.Context, sel Selection, rg Range) (p plan, cut Range, err error) {
-	end, err := r.LedgerEndFrom(ctx, rg.Through)
-	if err != nil {
-		return p, rg, err
-	}
-	rg.Through = min(rg.Through, end)
-	rg.After = max(rg.After, 0)
+	rg.After, rg.Through = max(rg.After, 0), min(rg.Through, end)
 	if rg.After >= rg.Through {
-		return p, rg, nil
-	}
-	if p, err = r.finder.plan(ctx, sel, rg.Through); err != nil {
-		return p, rg, fmt.Errorf("looking for updates after offset %d: %w", rg.After, err)
-	}
-	return p, rg, nil
-}
-
-// search reads a page of a range that ends at or below the watermark.
-func (r *Reader) search(ctx context.Context, sel Selection, p plan, rg Range) (page Page, err error) {
-	switch {
-	case rg.After >= rg.Through:
 		return Page{Covered: rg.start()}, nil
+	}
+	p, err := r.finder.plan(ctx, sel, rg.Through)
+	if err != nil {
+		return Page{}, fmt.Errorf("looking for updates after offset %d: %w", rg.After, err)
+	}
+	switch {
 	case p.nothing():
 		return Page{Covered: rg.end()}, nil
 	case p.pass:
-		page, err = r.finder.passThrough(rg, func(w Range) ([]schemas.Update, error) { return r.source.wholeWindow(ctx, p.kinds, w) })
+		page, err = r.finder.passThrough(rg, func(w Range) ([]schemas.Update, error) { return read(p.kinds, w) })
 	default:
 		page, err = r.pickOut(ctx, p, rg, sel.Contracts)
 	}
 	if err != nil {
 		return Page{}, fmt.Errorf("reading updates between offsets %d and %d: %w", rg.After, rg.Through, err)
 	}
-	if sel.Contracts && p.pass {
-		err = r.lifetimes.addEnded(ctx, page.Updates)
-	}
-	return page, err
+	return page, nil
 }
 
 // pickOut looks for updates in windows, and reads those it finds, with the contracts that
 // ended in them if asked to: beside them when it is known already what ended up to there.
 func (r *Reader) pickOut(ctx context.Context, p plan, rg Range, contracts bool) (page Page, err error) {
-	offsets, covered, err := r.finder.findOffsets(ctx, p, rg)
+	offsets, covered, err := r.finder.inWindows(rg, p.inOneGo(), func(w Range) ([]int64, error) { return r.finder.offsetsIn(ctx, p, w) })
 	if err != nil {
 		return page, err
 	}
