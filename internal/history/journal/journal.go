@@ -34,7 +34,7 @@ const Commit = store.Commit
 // Read returns all lines of a stream by ascending sequence number, a batch's intents before
 // its commit: about 300 bytes for each batch ever written.
 func Read(ctx context.Context, db *store.DB, stream string) ([]Row, error) {
-	rows, err := store.SelectAll(ctx, db.First(), journalQuery, store.Params{"stream": store.Text(stream)}, store.NewBatches())
+	rows, err := store.SelectAll(ctx, db, journalQuery, store.Params{"stream": store.Text(stream)}, store.NewBatches())
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal of %s: %w", stream, err)
 	}
@@ -52,7 +52,7 @@ type end struct {
 // Watermark returns the position up to which a stream is complete and final, schemas.Start if
 // it has no commit.
 func Watermark(ctx context.Context, db *store.DB, stream string) (schemas.Position, error) {
-	last, ok, err := store.SelectOne(ctx, db.First(), watermarkQuery, store.Params{"stream": store.Text(stream)}, store.NewRecords[end]())
+	last, ok, err := store.SelectOne(ctx, db, watermarkQuery, store.Params{"stream": store.Text(stream)}, store.NewRecords[end]())
 	switch {
 	case err != nil:
 		return schemas.Start, fmt.Errorf("reading the watermark of %s: %w", stream, err)
@@ -65,7 +65,7 @@ func Watermark(ctx context.Context, db *store.DB, stream string) (schemas.Positi
 // Backfilled reports whether a stream has reached its upstream's end once.
 func Backfilled(ctx context.Context, db *store.DB, stream string) (bool, error) {
 	params := store.Params{"stream": store.Text(stream), "name": store.Text(store.Backfilled)}
-	reached, _, err := store.SelectOne(ctx, db.First(), milestonesQuery, params, store.NewRecords[store.Count]())
+	reached, _, err := store.SelectOne(ctx, db, milestonesQuery, params, store.NewRecords[store.Count]())
 	if err != nil {
 		return false, fmt.Errorf("reading the milestones of %s: %w", stream, err)
 	}

@@ -11,7 +11,7 @@ import (
 // Streams returns the state of all streams of a store, those derived from others included, by
 // name.
 func Streams(ctx context.Context, db *store.DB) ([]store.StreamRow, error) {
-	rows, err := store.SelectAll(ctx, db.First(), streamsQuery, nil, store.NewRecords[store.StreamRow]())
+	rows, err := store.SelectAll(ctx, db, streamsQuery, nil, store.NewRecords[store.StreamRow]())
 	if err != nil {
 		return nil, fmt.Errorf("reading the state of the streams: %w", err)
 	}
