@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -37,20 +37,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // batches cuts items into batches of about size that mix neither migrations nor imports.
-func batches(items []schemas.Item, size int) []*schemas.Batch {
-	var list []*schemas.Batch
-	after := schemas.Start
-	for len(items) > 0 {
-		n := 1
-		for n < min(size, len(items)) && journal.SameKind(items[0].Position(), items[n].Position()) {
-			n++
-		}
-		through := items[n-1].Position()
-		list = append(list, &schemas.Batch{Stream: schemas.ScanStream, After: after, Through: through, Items: items[:n]})
-		after, items = through, items[n:]
-	}
-	return list
-}
+var batches = indexertest.ScanBatches
 
 func digestItems(items []schemas.Item) schemas.Digest {
 	var d schemas.Digest

@@ -245,6 +245,9 @@ func shardColumn(table string) string {
 	return shardedBy[table]
 }
 
+// IsSharded reports whether a table is spread over the shards of a cluster; others are on the first one.
+func IsSharded(table string) bool { return shardColumn(table) != "" }
+
 // ShardingExpression is the sharding key of the Distributed table of a table, by which ClickHouse knows
 // which shards a query must ask: those that Insert writes to.
 func ShardingExpression(table string) string {

@@ -113,6 +113,39 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestColumnsOfAnyTable adds the rows of each table, cut in two, to columns made of the names of their
+// types, as rows are copied.
+func TestColumnsOfAnyTable(t *testing.T) {
+	for table, b := range filled(t) {
+		var of []TableColumn
+		for _, c := range b.columns() {
+			name := string(c.data.Type())
+			if _, ok := c.data.(*proto.ColEnum); ok {
+				name = "Enum8('offer' = 1)" // what the server says
+			}
+			of = append(of, TableColumn{Table: table, Name: c.name, Type: name})
+		}
+		added, err := NewColumns(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range b.columns() {
+			half := b.Rows() / 2
+			addRows(added.list[i].data, c.data, 0, half)
+			addRows(added.list[i].data, c.data, half, half) // none
+			addRows(added.list[i].data, c.data, half, b.Rows())
+		}
+		for i := range b.Rows() {
+			if got, want := encoded(added, i), encoded(b, i); !slices.Equal(got, want) {
+				t.Fatalf("row %d of %s is\n%q, want\n%q", i, table, got, want)
+			}
+		}
+	}
+	if _, err := NewColumns([]TableColumn{{Table: "t", Name: "c", Type: "IPv6"}}); err == nil {
+		t.Error("a column of a type that cannot be copied was made")
+	}
+}
+
 // TestShardKeysAreForever pins where rows are: stores depend on it.
 func TestShardKeysAreForever(t *testing.T) {
 	for text, want := range map[string]uint64{"": 17241709254077376921, "1220ab": Key("1220ab")} {

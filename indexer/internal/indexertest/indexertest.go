@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
@@ -70,6 +71,22 @@ func NodeItems(t *testing.T, cfg devnet.Config, pruned bool, do ...func(*devnet.
 		t.Fatal(err)
 	}
 	return schemas.NodeStream(ledger.NodeDigests().ParticipantID), sink.items
+}
+
+// ScanBatches cuts items of public history into batches of about size that mix neither migrations nor
+// imports.
+func ScanBatches(items []schemas.Item, size int) (list []*schemas.Batch) {
+	after := schemas.Start
+	for len(items) > 0 {
+		n := 1
+		for n < min(size, len(items)) && journal.SameKind(items[0].Position(), items[n].Position()) {
+			n++
+		}
+		through := items[n-1].Position()
+		list = append(list, &schemas.Batch{Stream: schemas.ScanStream, After: after, Through: through, Items: items[:n]})
+		after, items = through, items[n:]
+	}
+	return list
 }
 
 // NodeBatches cuts items of a node's stream into batches of a size.
