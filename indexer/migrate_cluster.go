@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -26,14 +27,14 @@ var (
 	createVersion string
 )
 
-// MigrateCluster is MigrateAndReport for a store on a cluster, or without one if cluster is "". Each
+// MigrateCluster is MigrateAndReport for a store on a cluster, or without one if name is "". Each
 // shard gets the tables, one after another, and then the Distributed tables that read all of them.
 // Each shard knows its own version, so that a call that was cut off is continued by the next one.
-func MigrateCluster(ctx context.Context, dsn, cluster string, report func(Migration)) error {
-	if cluster == "" {
+func MigrateCluster(ctx context.Context, dsn, name string, report func(Migration)) error {
+	if name == "" {
 		return MigrateAndReport(ctx, dsn, report)
 	}
-	c, err := store.ReadCluster(ctx, dsn, cluster)
+	c, err := store.ReadCluster(ctx, dsn, name)
 	if err != nil {
 		return err
 	}
@@ -46,23 +47,20 @@ func MigrateCluster(ctx context.Context, dsn, cluster string, report func(Migrat
 }
 
 type clusterMigration struct {
-	cluster *store.Cluster
+	cluster *cluster.Cluster
 	report  func(Migration)
 }
 
 // on calls do with a connection to a database on shard n.
 func (m *clusterMigration) on(n int, database string, do func(*sql.DB) error) (err error) {
-	dsn, err := m.cluster.DSN(n, database)
-	if err != nil {
-		return err
-	}
-	db, err := open(dsn)
+	addr := m.cluster.Shards[n][0]
+	db, err := open(m.cluster.DSN(addr, database))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := do(db); err != nil {
-		return fmt.Errorf("shard %d of cluster %s, %s: %w", n+1, m.cluster.Name, m.cluster.Shards[n], err)
+		return fmt.Errorf("shard %d of cluster %s, %s: %w", n+1, m.cluster.Name, addr, err)
 	}
 	return nil
 }
@@ -160,10 +158,7 @@ func (m *clusterMigration) run(ctx context.Context) error {
 		if err := m.on(n, "system", func(db *sql.DB) error { return m.createDatabase(ctx, db, n) }); err != nil {
 			return err
 		}
-		dsn, err := m.cluster.DSN(n, m.cluster.ShardDatabase())
-		if err != nil {
-			return err
-		}
+		dsn := m.cluster.DSN(m.cluster.Shards[n][0], m.cluster.ShardDatabase())
 		if err := m.on(n, m.cluster.ShardDatabase(), func(db *sql.DB) error { return migrateShard(ctx, db, dsn, m.report) }); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func TestCommandsOnACluster(t *testing.T) {
 		t.Errorf("sql: %v, %s", err, text)
 	}
 	text, err = command("doctor", "--json")
-	if err != nil || !strings.Contains(text, `"clickhouse cluster"`) {
+	if err != nil || !strings.Contains(text, `"clickhouse cluster"`) || strings.Count(text, "its clock") != 3 {
 		t.Errorf("doctor: %v, %s", err, text)
 	}
 	conn, err := engine.Open(t.Context(), shards.DSN(t, 1, "default_shard"))

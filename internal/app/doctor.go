@@ -41,7 +41,7 @@ func (a *App) Doctor(ctx context.Context) []Finding {
 	clickhouse := a.checkClickHouse(ctx)
 	findings = append(findings, clickhouse)
 	if clickhouse.OK && a.p.cfg.ClickHouseCluster != "" {
-		findings = append(findings, a.checkCluster(ctx))
+		findings = append(findings, a.checkCluster(ctx)...)
 	}
 	if clickhouse.OK {
 		findings = append(findings, a.checkStore(ctx), a.checkWriters(ctx))

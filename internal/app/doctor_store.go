@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -43,14 +44,57 @@ func (a *App) checkClickHouse(ctx context.Context) Finding {
 	return f
 }
 
-// checkCluster has each shard answer and compares their versions.
-func (a *App) checkCluster(ctx context.Context) Finding {
+// checkCluster has each server of the cluster answer, compares them, and says how their tables stand.
+func (a *App) checkCluster(ctx context.Context) []Finding {
 	const check = "clickhouse cluster"
-	c, err := store.ReadCluster(ctx, a.p.cfg.ClickHouseDSN, a.p.cfg.ClickHouseCluster)
+	c, servers, err := store.AskCluster(ctx, a.p.cfg.ClickHouseDSN, a.p.cfg.ClickHouseCluster)
 	if err != nil {
-		return found(check, "", err)
+		return []Finding{found(check, "", err)}
 	}
-	return Finding{Check: check, OK: true, Detail: fmt.Sprintf("%s, %d shards of one version: %s", c.Name, len(c.Shards), strings.Join(c.Shards, ", "))}
+	findings := []Finding{found(check, fmt.Sprintf("%s, %d shards on %d servers that fit together", c.Name, len(c.Shards), len(servers)), c.Check(servers))}
+	for i := range servers {
+		findings = append(findings, a.checkServer(ctx, c, &servers[i]))
+	}
+	return findings
+}
+
+// What a server of your own should have, see docs/operations.md.
+const (
+	dictionarySize = 512       // low_cardinality_max_dictionary_size
+	minCacheSize   = 256 << 20 // uncompressed_cache_size
+)
+
+// checkServer says what one server of a cluster is and how its tables stand.
+func (a *App) checkServer(ctx context.Context, c *cluster.Cluster, s *cluster.Server) Finding {
+	check := "clickhouse " + c.Shards[s.Shard][s.Replica]
+	if s.Err != nil {
+		return found(check, "", s.Err)
+	}
+	state, err := store.AskState(ctx, c, s)
+	if err != nil {
+		return Finding{Check: check, Detail: fmt.Sprintf("asking how its tables stand: %v", err), Fix: "grant SELECT on system.replicas and system.settings"}
+	}
+	return serverFinding(check, c, s, state)
+}
+
+func serverFinding(check string, c *cluster.Cluster, s *cluster.Server, state store.ServerState) Finding {
+	f := Finding{Check: check, OK: true, Detail: fmt.Sprintf("shard %d, ClickHouse %s, its clock %s ahead of ours", s.Shard+1, s.Version, s.Ahead.Round(10*time.Millisecond))}
+	if len(c.Shards[s.Shard]) > 1 {
+		f.Detail += fmt.Sprintf(", {shard} %q, {replica} %q, %d replicated tables, %d s behind, %d entries in their queues", s.ShardMacro, s.ReplicaMacro, state.Replicated, state.Delay, state.Queue)
+	}
+	switch {
+	case state.ReadOnly > 0:
+		f.OK, f.Fix = false, fmt.Sprintf("%d tables take no inserts: look for Keeper in its log, and see SYSTEM RESTORE REPLICA", state.ReadOnly)
+	case state.Delay > store.MaxReplicaDelay:
+		f.OK, f.Fix = false, "wait until it has caught up; nothing is read from it until then"
+	case state.DictionarySize != dictionarySize:
+		f.OK, f.Optional = false, true
+		f.Fix = fmt.Sprintf("low_cardinality_max_dictionary_size is %d: set it to %d in the profile of the user, or reading a few updates costs megabytes", state.DictionarySize, dictionarySize)
+	case state.CacheSize < minCacheSize:
+		f.OK, f.Optional = false, true
+		f.Fix = fmt.Sprintf("uncompressed_cache_size is %d: set it to %d or more in the configuration of the server, or the same few updates are decompressed again and again", state.CacheSize, minCacheSize)
+	}
+	return f
 }
 
 // checkStore reads which version the store's tables have, and changes none of them. If no engine runs

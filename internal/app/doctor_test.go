@@ -5,10 +5,12 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/indexer/lease"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -77,4 +79,34 @@ func TestDoctorNamesTheWriters(t *testing.T) {
 	check("scan: db1, process 7, showed life ")
 	hold.Release()
 	check("scan: db1, process 7, has ended")
+}
+
+// TestDoctorNamesEveryServer has the servers of a cluster as they should be, and with what is wrong.
+func TestDoctorNamesEveryServer(t *testing.T) {
+	nodes := []cluster.Node{{Cluster: "main", Shard: 1, Weight: 1, Host: "a", Port: 9000}, {Cluster: "main", Shard: 1, Weight: 1, Host: "b", Port: 9000}}
+	c, err := cluster.New("main", "ledger", "clickhouse://a:9000/ledger", "a:9000", nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := cluster.Server{Shard: 0, Replica: 1, Version: "26.7", Ahead: -20 * time.Millisecond, ShardMacro: "1", ReplicaMacro: "b"}
+	good := store.ServerState{Replicated: 18, Queue: 2, DictionarySize: 512, CacheSize: 256 << 20}
+	readOnly, behind, dictionary, cache := good, good, good, good
+	readOnly.ReadOnly, behind.Delay, dictionary.DictionarySize, cache.CacheSize = 3, 60, 8192, 0
+	for name, test := range map[string]struct {
+		state    store.ServerState
+		ok       bool
+		optional bool
+		says     string
+	}{
+		"as it should be": {good, true, false, `shard 1, ClickHouse 26.7, its clock -20ms ahead of ours, {shard} "1", {replica} "b", 18 replicated tables, 0 s behind, 2 entries in their queues`},
+		"without Keeper":  {readOnly, false, false, "3 tables take no inserts"},
+		"behind":          {behind, false, false, "wait until it has caught up"},
+		"dictionaries":    {dictionary, false, true, "set it to 512"},
+		"cache":           {cache, false, true, "uncompressed_cache_size is 0"},
+	} {
+		f := serverFinding("clickhouse b:9000", c, &s, test.state)
+		if f.OK != test.ok || f.Optional != test.optional || !strings.Contains(f.Detail+f.Fix, test.says) {
+			t.Errorf("%s: %+v, want %q", name, f, test.says)
+		}
+	}
 }

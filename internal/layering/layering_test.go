@@ -34,9 +34,10 @@ var layers = map[string][]string{
 	everywhere: nil,
 
 	"internal/child":    nil,
+	"internal/cluster":  nil,
 	"internal/memo":     nil,
 	"internal/native":   nil,
-	"internal/store":    {"schemas", "internal/native"},
+	"internal/store":    {"schemas", "internal/cluster", "internal/native"},
 	"internal/history":  {"schemas", "internal/memo", "internal/store"},
 	"internal/engine":   {"schemas", "internal/native", "internal/child"},
 	"internal/bucket":   {"schemas", "internal/child"},
@@ -68,7 +69,7 @@ var layers = map[string][]string{
 	"scripts": nil,
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
-	"indexer": {"schemas", "internal/native", "internal/remote", "internal/store", "internal/history"},
+	"indexer": {"schemas", "internal/cluster", "internal/native", "internal/remote", "internal/store", "internal/history"},
 	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/published", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 

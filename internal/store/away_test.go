@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
 	"os"
 	"slices"
 	"sync"
@@ -27,6 +28,26 @@ func open(t *testing.T, dsn string) *store.DB {
 	}
 	t.Cleanup(db.Close)
 	return db
+}
+
+// TestSeveralHosts names a host at which nobody listens before the one that answers.
+func TestSeveralHosts(t *testing.T) {
+	s := enginetest.Start(t)
+	dsn, err := url.Parse(s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn.Host = "127.0.0.1:1," + dsn.Host
+	if _, found, err := store.SelectOne(t.Context(), open(t, dsn.String()), "SELECT toUInt64(1) AS n", nil, store.NewRecords[store.Count]()); err != nil || !found {
+		t.Errorf("by the second host: %v, %v", found, err)
+	}
+	conn, err := engine.Open(t.Context(), dsn.String())
+	if err != nil {
+		t.Fatalf("by the other client: %v", err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // An engine that was killed and started again left connections in the pool: queries do not

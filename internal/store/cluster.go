@@ -6,149 +6,138 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
-//go:embed sql/clusters.sql
-var selectClusters string
+var (
+	//go:embed sql/clusters.sql
+	selectClusters string
+	//go:embed sql/server.sql
+	selectServer string
+	//go:embed sql/server_state.sql
+	selectServerState string
+	//go:embed sql/keeper.sql
+	selectKeeper string
+)
 
-// Cluster is several ClickHouse servers that hold one store. Each has the rows of its shard in database
-// ShardDatabase, and in database Database a Distributed table for each table, which reads all shards.
-type Cluster struct {
-	Name, Database string
-	// Shards are the addresses of the servers, in the order of the cluster.
-	Shards []string
-
-	dsn string
-}
-
-// ShardDatabase is the database that has the rows of a shard.
-func (c *Cluster) ShardDatabase() string { return c.Database + "_shard" }
-
-// Mark is the comment of database ShardDatabase on shard n, counted from 0. It tells when the order or
-// the number of the shards has changed, and with them where rows are looked for.
-func (c *Cluster) Mark(n int) string {
-	return fmt.Sprintf("ledgerlake: shard %d of %d", n+1, len(c.Shards))
-}
-
-// DSN names a database on shard n, with the user and the password that the cluster was read with.
-func (c *Cluster) DSN(n int, database string) (string, error) {
-	u, err := url.Parse(c.dsn)
+// ReadCluster returns a cluster by its name, as the server that dsn names knows it, if a store can be on
+// its servers; otherwise the error names the one that does not fit and says what to do.
+func ReadCluster(ctx context.Context, dsn, name string) (*cluster.Cluster, error) {
+	c, servers, err := AskCluster(ctx, dsn, name)
 	if err != nil {
-		return "", errUnreadableDSN
+		return nil, err
 	}
-	u.Host, u.Path = c.Shards[n], "/"+database
-	return u.String(), nil
+	for _, shard := range c.Shards {
+		if len(shard) > 1 {
+			return nil, fmt.Errorf("cluster %s has replicas, %s and %s are one shard: ledgerlake spreads a store over shards without replicas", name, shard[0], shard[1])
+		}
+	}
+	return c, c.Check(servers)
 }
 
-// clusterNode is a row of selectClusters.
-type clusterNode struct {
-	Cluster string `column:"cluster"`
-	Shard   uint32 `column:"shard_num"`
-	Weight  uint32 `column:"weight"`
-	Host    string `column:"host_name"`
-	Port    uint32 `column:"port"`
-}
-
-// ReadCluster returns a cluster by its name, as the server that dsn names knows it. Each shard answers
-// and has the version of that server; otherwise the error names the shard and what to do.
-func ReadCluster(ctx context.Context, dsn, name string) (*Cluster, error) {
+// AskCluster is ReadCluster for any cluster: it returns what each server says of itself, by shard and
+// replica.
+func AskCluster(ctx context.Context, dsn, name string) (*cluster.Cluster, []cluster.Server, error) {
 	opts, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
-		return nil, errUnreadableDSN
+		return nil, nil, errUnreadableDSN
 	}
-	c := &Cluster{Name: name, Database: databaseOf(opts), dsn: dsn}
 	db, err := Open(ctx, dsn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer db.Close()
-	nodes, err := SelectAll(ctx, db, selectClusters, nil, NewRecords[clusterNode]())
+	addr := strings.Join(opts.Addr, ", ")
+	nodes, err := SelectAll(ctx, db, selectClusters, nil, NewRecords[cluster.Node]())
 	if err != nil {
-		return nil, fmt.Errorf("reading the clusters that %s knows: %w", opts.Addr[0], err)
+		return nil, nil, fmt.Errorf("reading the clusters that %s knows: %w", addr, err)
 	}
-	if err := c.take(nodes, opts.Addr[0]); err != nil {
-		return nil, err
+	c, err := cluster.New(name, databaseOf(opts), dsn, addr, nodes)
+	if err != nil {
+		return nil, nil, err
 	}
-	return c, c.check(ctx, db)
+	var servers []cluster.Server
+	for shard, replicas := range c.Shards {
+		for replica := range replicas {
+			servers = append(servers, cluster.Server{Shard: shard, Replica: replica})
+		}
+	}
+	group, asking := guard.WithContext(ctx)
+	for i := range servers {
+		s := &servers[i]
+		group.Go(func() error {
+			s.Err = askServer(asking, c, s)
+			return nil
+		})
+	}
+	return c, servers, group.Wait()
 }
 
-// take takes the shards of the cluster from the servers of all.
-func (c *Cluster) take(nodes []clusterNode, addr string) error {
-	var names []string
-	shards := make(map[uint32]string)
-	for _, n := range nodes {
-		names = append(names, n.Cluster)
-		if n.Cluster != c.Name {
-			continue
-		}
-		if other, ok := shards[n.Shard]; ok {
-			return fmt.Errorf("cluster %s has replicas, %s and %s are one shard: ledgerlake spreads a store over shards without replicas", c.Name, other, n.Host)
-		}
-		if n.Weight != 1 {
-			return fmt.Errorf("shard %s of cluster %s has weight %d: give all shards the weight 1, rows are looked for where that puts them", n.Host, c.Name, n.Weight)
-		}
-		shards[n.Shard] = n.Host
-		c.Shards = append(c.Shards, net.JoinHostPort(n.Host, strconv.Itoa(int(n.Port))))
-	}
-	if len(c.Shards) > 0 {
-		return nil
-	}
-	known := "it knows none"
-	if len(names) > 0 {
-		known = "it knows " + strings.Join(slices.Compact(names), ", ")
-	}
-	return fmt.Errorf("ClickHouse at %s knows no cluster %s, %s: add it to remote_servers of its configuration, or give another --clickhouse-cluster", addr, c.Name, known)
-}
-
-// serverVersion is the only row of selectVersion.
-type serverVersion struct {
+// serverRow is the only row of selectServer.
+type serverRow struct {
 	Version string `column:"version"`
+	Clock   int64  `column:"clock"`
+	Shard   string `column:"shard"`
+	Replica string `column:"replica"`
+	Shared  uint64 `column:"shared"`
 }
 
-const selectVersion = "SELECT version() AS version"
-
-// check has each shard answer, and compares its version with that of db.
-func (c *Cluster) check(ctx context.Context, db *DB) error {
-	want, _, err := SelectOne(ctx, db, selectVersion, nil, NewRecords[serverVersion]())
+// askServer has a server say what it is.
+func askServer(ctx context.Context, c *cluster.Cluster, s *cluster.Server) error {
+	db, err := Open(ctx, c.DSN(c.Shards[s.Shard][s.Replica], "system"))
 	if err != nil {
-		return fmt.Errorf("reading the version of ClickHouse: %w", err)
+		return err
 	}
-	for n, addr := range c.Shards {
-		got, err := c.version(ctx, n)
-		if err != nil {
-			return fmt.Errorf("shard %d of cluster %s, %s, cannot be reached: start it, and let it accept the user of --clickhouse-dsn: %w", n+1, c.Name, addr, err)
-		}
-		if got != want.Version {
-			return fmt.Errorf("shard %d of cluster %s, %s, runs ClickHouse %s, and others %s: run one version on all shards", n+1, c.Name, addr, got, want.Version)
-		}
+	defer db.Close()
+	before := time.Now()
+	row, _, err := SelectOne(ctx, db, selectServer, nil, NewRecords[serverRow]())
+	if err != nil {
+		return fmt.Errorf("asking what it is: %w", err)
+	}
+	after := time.Now()
+	s.Version, s.ShardMacro, s.ReplicaMacro, s.Shared = row.Version, row.Shard, row.Replica, row.Shared > 0
+	s.Ahead = time.UnixMilli(row.Clock).Sub(before.Add(after.Sub(before) / 2))
+	if len(c.Shards[s.Shard]) > 1 && !s.Shared {
+		_, s.Keeper = SelectAll(ctx, db, selectKeeper, nil, NewRecords[Count]())
 	}
 	return nil
 }
 
-func (c *Cluster) version(ctx context.Context, n int) (string, error) {
-	dsn, err := c.DSN(n, "system")
+// ServerState is how the tables of a server of a cluster stand.
+type ServerState struct {
+	// Replicated counts its tables that are replicas of others, and of these ReadOnly those that take
+	// no inserts. Delay is how far the worst is behind, in seconds, Queue what all have yet to do.
+	Replicated uint64 `column:"replicated"`
+	ReadOnly   uint64 `column:"read_only"`
+	Delay      uint64 `column:"delay"`
+	Queue      uint64 `column:"queue"`
+	// DictionarySize is low_cardinality_max_dictionary_size for the user of the DSN, CacheSize the
+	// uncompressed_cache_size of the server.
+	DictionarySize uint64 `column:"dictionary_size"`
+	CacheSize      uint64 `column:"cache_size"`
+}
+
+// AskState returns how the tables of the store stand on a server that answers.
+func AskState(ctx context.Context, c *cluster.Cluster, s *cluster.Server) (ServerState, error) {
+	db, err := Open(ctx, c.DSN(c.Shards[s.Shard][s.Replica], "system"))
 	if err != nil {
-		return "", err
-	}
-	db, err := Open(ctx, dsn)
-	if err != nil {
-		return "", err
+		return ServerState{}, err
 	}
 	defer db.Close()
-	row, _, err := SelectOne(ctx, db, selectVersion, nil, NewRecords[serverVersion]())
-	return row.Version, err
+	state, _, err := SelectOne(ctx, db, selectServerState, Params{"database": Text(c.ShardDatabase())}, NewRecords[ServerState]())
+	return state, err
 }
 
 var errUnreadableDSN = errors.New("the ClickHouse DSN cannot be read; it looks like clickhouse://user:password@host:9000/database")
@@ -161,12 +150,12 @@ func databaseOf(opts *clickhouse.Options) string {
 	return opts.Auth.Database
 }
 
-// OpenOn is Open for a store that is spread over a cluster, if cluster is not "".
-func OpenOn(ctx context.Context, dsn, cluster string) (*DB, error) {
-	if cluster == "" {
+// OpenOn is Open for a store that is spread over the cluster of that name, if there is a name.
+func OpenOn(ctx context.Context, dsn, name string) (*DB, error) {
+	if name == "" {
 		return Open(ctx, dsn)
 	}
-	c, err := ReadCluster(ctx, dsn, cluster)
+	c, err := ReadCluster(ctx, dsn, name)
 	if err != nil {
 		return nil, err
 	}
@@ -174,12 +163,8 @@ func OpenOn(ctx context.Context, dsn, cluster string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	for n := range c.Shards {
-		var shard *DB
-		dsn, err := c.DSN(n, c.ShardDatabase())
-		if err == nil {
-			shard, err = open(ctx, dsn, nil)
-		}
+	for _, replicas := range c.Shards {
+		shard, err := open(ctx, c.DSN(replicas[0], c.ShardDatabase()), nil)
 		if err != nil {
 			db.Close()
 			return nil, err
@@ -189,29 +174,38 @@ func OpenOn(ctx context.Context, dsn, cluster string) (*DB, error) {
 	return db, nil
 }
 
-// distributed are the settings of readers on a cluster.
-var distributed = []ch.Setting{
+// MaxReplicaDelay is by how many seconds a replica may be behind others and still be read. What is
+// committed is on all replicas, but for one that is new, or was repaired, and has yet to copy it.
+const MaxReplicaDelay = 10
+
+// complete are the settings by which an answer of a cluster is out of all rows that are committed.
+var complete = []ch.Setting{
 	// A subquery of IN is answered once for all shards, out of all shards.
 	{Key: "distributed_product_mode", Value: "global", Important: true},
-	// A shard that cannot have a row is not asked: see ShardingExpression.
-	{Key: "optimize_skip_unused_shards", Value: "1", Important: true},
 	// An answer without the rows of a shard is no answer.
 	{Key: "skip_unavailable_shards", Value: "0", Important: true},
+	{Key: "max_replica_delay_for_distributed_queries", Value: strconv.Itoa(MaxReplicaDelay), Important: true},
+	{Key: "fallback_to_stale_replicas_for_distributed_queries", Value: "0", Important: true},
 }
+
+// distributed are the settings of readers on a cluster. A shard that cannot have a row is not asked: see
+// ShardingExpression.
+var distributed = append([]ch.Setting{{Key: "optimize_skip_unused_shards", Value: "1", Important: true}}, complete...)
 
 // ReaderDSN is dsn with what readers need on a cluster, for connections that are not a DB's; without a
 // cluster it is dsn.
-func ReaderDSN(dsn, cluster string) (string, error) {
+func ReaderDSN(dsn, name string) (string, error) {
 	u, err := url.Parse(dsn)
 	switch {
-	case cluster == "":
+	case name == "":
 		return dsn, nil
 	case err != nil:
 		return "", errUnreadableDSN
 	}
 	settings := u.Query()
-	settings.Set("distributed_product_mode", "global")
-	settings.Set("skip_unavailable_shards", "0")
+	for _, s := range complete {
+		settings.Set(s.Key, s.Value)
+	}
 	u.RawQuery = settings.Encode()
 	return u.String(), nil
 }

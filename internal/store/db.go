@@ -59,8 +59,8 @@ const (
 )
 
 // Open connects to the ClickHouse that dsn names, in the form that clickhouse-go
-// reads (clickhouse://user:password@host:9000/database). Of several hosts the first
-// one is used. Errors never show the password.
+// reads (clickhouse://user:password@host:9000/database). Of several hosts, host:9000,other:9000, the
+// first that answers is used, and another one when it no longer does. Errors never show the password.
 func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, nil) }
 
 // open is Open with settings for all queries beside those that all connections have.
@@ -73,23 +73,20 @@ func open(ctx context.Context, dsn string, settings []ch.Setting) (*DB, error) {
 		return nil, errors.New("the ClickHouse DSN names no host")
 	}
 	client := ch.Options{
-		Address: opts.Addr[0], Database: opts.Auth.Database, User: opts.Auth.Username, Password: opts.Auth.Password,
-		TLS: opts.TLS, ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: wakeUp,
+		Database: opts.Auth.Database, User: opts.Auth.Username, Password: opts.Auth.Password,
+		ClientName: "ledgerlake", DialTimeout: dialTimeout, ReadTimeout: wakeUp, Dialer: native.NewHosts(opts.Addr, opts.TLS, dialTimeout),
 		Settings: append([]ch.Setting{
 			// Both are needed for exactly once: see the indexer's writer.
 			{Key: "async_insert", Value: "0", Important: true},
 			{Key: "insert_deduplicate", Value: "1", Important: true},
 		}, settings...),
 	}
-	if opts.TLS == nil {
-		client.Dialer = native.Dialer{Timeout: dialTimeout}
-	}
 	db := &DB{commits: new(commits), database: databaseOf(opts)}
 	for pool, size := range map[**chpool.Pool]int32{&db.pool: maxConns, &db.inserts: maxInserts} {
 		*pool, err = chpool.Dial(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
 		if err != nil {
 			db.Close()
-			return nil, fmt.Errorf("connecting to ClickHouse at %s: %w", opts.Addr[0], err)
+			return nil, fmt.Errorf("connecting to ClickHouse at %s: %w", strings.Join(opts.Addr, ", "), err)
 		}
 	}
 	return db, nil

@@ -45,7 +45,7 @@ func gaveUp(ctx context.Context, err error) error {
 func isAway(err error) bool {
 	if e, ok := ch.AsException(err); ok {
 		lost := e.IsCode(proto.ErrAttemptToReadAfterEOF, proto.ErrSocketTimeout) && strings.Contains(e.Message, "while receiving packet from")
-		return lost || e.IsCode(proto.ErrAborted, proto.ErrNetworkError, proto.ErrAllConnectionTriesFailed)
+		return lost || e.IsCode(proto.ErrAborted, proto.ErrNetworkError, proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale)
 	}
 	return isBroken(err) || errors.Is(err, native.ErrGone) || errors.Is(err, net.ErrClosed) || errors.Is(err, ch.ErrClosed)
 }
@@ -115,7 +115,7 @@ func Passes(err error) bool {
 func isBusy(code int32) bool {
 	switch proto.Error(code) {
 	case proto.ErrNotEnoughSpace, proto.ErrMemoryLimitExceeded, proto.ErrTooManyParts, proto.ErrTooManySimultaneousQueries, proto.ErrTimeoutExceeded,
-		proto.ErrNetworkError, proto.ErrSocketTimeout, proto.ErrAllConnectionTriesFailed:
+		proto.ErrNetworkError, proto.ErrSocketTimeout, proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale:
 		return true
 	}
 	return false

@@ -73,7 +73,7 @@ type Store struct {
 }
 
 func (c *Store) declare(f *pflag.FlagSet) {
-	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", "", "ClickHouse to use instead of the embedded engine, clickhouse://user:password@host:9000/database")
+	f.StringVar(&c.ClickHouseDSN, "clickhouse-dsn", "", "ClickHouse to use instead of the embedded engine, clickhouse://user:password@host:9000/database; of several hosts, one:9000,two:9000, the first that answers is used")
 	f.StringVar(&c.ClickHouseCluster, "clickhouse-cluster", "", "cluster of the servers at --clickhouse-dsn over whose shards the store is spread, by its name in their remote_servers")
 	f.StringVar(&c.Engine, "engine", "", "ClickHouse library or binary for the embedded engine; found automatically when empty")
 	f.Int64Var(&c.EngineMemory, "engine-memory", 0, "memory limit of the embedded engine in bytes; 0 leaves the engine's default")

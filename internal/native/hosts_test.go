@@ -1,0 +1,56 @@
+package native
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHosts has two servers of which one and then both go away.
+func TestHosts(t *testing.T) {
+	var listeners []net.Listener
+	var addrs []string
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners, addrs = append(listeners, l), append(addrs, l.Addr().String())
+	}
+	h := NewHosts(addrs, nil, 5*time.Second)
+	dial := func(want string) {
+		t.Helper()
+		conn, err := h.DialContext(t.Context(), "tcp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := conn.RemoteAddr().String(); got != want {
+			t.Errorf("connected to %s, want %s", got, want)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	stop := func(n int) {
+		t.Helper()
+		if err := listeners[n].Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dial(addrs[0])
+	stop(0)
+	dial(addrs[1])
+	l, err := net.Listen("tcp", addrs[0])
+	if err != nil {
+		t.Skipf("the port was taken meanwhile: %v", err)
+	}
+	listeners[0] = l
+	dial(addrs[1]) // as long as it is there
+	stop(1)
+	dial(addrs[0])
+	stop(0)
+	if _, err := h.DialContext(t.Context(), "tcp", ""); err == nil || !strings.Contains(err.Error(), addrs[0]) || !strings.Contains(err.Error(), addrs[1]) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v, want one line with both servers", err)
+	}
+}
