@@ -49,6 +49,7 @@ func MigrateCluster(ctx context.Context, dsn, name string, report func(Migration
 type clusterMigration struct {
 	cluster *cluster.Cluster
 	report  func(Migration)
+	fills   bool // the process copies a store into the cluster, and others wait until it has
 }
 
 // on calls do with a connection to a database on shard n.
@@ -89,7 +90,8 @@ func (m *clusterMigration) isDone(ctx context.Context) (bool, error) {
 	return all, nil
 }
 
-// checkPlace refuses a shard that was another one, and a database that has a store of its own.
+// checkPlace refuses a shard that was another one, a database that has a store of its own, and a store that
+// is not filled completely.
 func (m *clusterMigration) checkPlace(ctx context.Context, db *sql.DB, n int) error {
 	var comment string
 	err := db.QueryRowContext(ctx, clusterShard, m.cluster.ShardDatabase()).Scan(&comment)
@@ -106,7 +108,7 @@ func (m *clusterMigration) checkPlace(ctx context.Context, db *sql.DB, n int) er
 	if own > 0 {
 		return fmt.Errorf("database %s has a store without a cluster: name another database in --clickhouse-dsn; nothing was changed", m.cluster.Database)
 	}
-	return nil
+	return m.checkFilled(ctx, db, n)
 }
 
 // version is that of the tables that readers use on a shard, 0 if there are none.

@@ -89,6 +89,7 @@ func (c *cli) commands() []command {
 		{newServe(c), of(general, upstream, store, objects, query, ledger, validator, wallet), nil},
 		{newExport(c), of(general, store, objects, jobs), []string{"record-time-ahead"}},
 		{newRestore(c), of(general, store, objects), nil},
+		{newReshard(c), of(general, store), nil},
 		{newVerify(c), of(general, upstream, store, objects), nil},
 		{newRebuild(c), of(general, store), nil},
 		{newRepair(c), of(general, upstream, store, objects), nil},

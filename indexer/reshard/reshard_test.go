@@ -92,10 +92,15 @@ func write(t *testing.T, db *store.DB, stream string, list []*schemas.Batch) {
 func (l *lab) target(t *testing.T, database string) *store.DB {
 	t.Helper()
 	l.exec(t, l.shards.DSN(t, 0, "default"), "CREATE DATABASE IF NOT EXISTS "+database)
-	if err := indexer.MigrateCluster(t.Context(), l.shards.DSN(t, 0, database), enginetest.ClusterName, func(indexer.Migration) {}); err != nil {
+	if err := migrate(t, l.shards.DSN(t, 0, database)); err != nil {
 		t.Fatal(err)
 	}
 	return opened(t, l.shards.DSN(t, 1, database), enginetest.ClusterName)
+}
+
+// migrate is what every process does first that uses a store.
+func migrate(t *testing.T, dsn string) error {
+	return indexer.MigrateCluster(t.Context(), dsn, enginetest.ClusterName, func(indexer.Migration) {})
 }
 
 // small is a copy in pieces of few rows.
@@ -199,6 +204,9 @@ func (l *lab) killed(t *testing.T, target *store.DB) {
 		}
 		if !errors.Is(err, errKilled) {
 			t.Fatal(err)
+		}
+		if err := migrate(t, l.shards.DSN(t, 0, "default")); err == nil || !strings.Contains(err.Error(), "ledgerlake reshard") || strings.Contains(err.Error(), "\n") {
+			t.Fatalf("a store that is not complete is opened: %v", err)
 		}
 	}
 }

@@ -19,6 +19,9 @@ func (a *App) OpenSQL(ctx context.Context) (driver.Conn, error) {
 		if err := a.db.reach(ctx); err != nil {
 			return nil, err
 		}
+		if err := a.db.checkFilled(ctx); err != nil {
+			return nil, err
+		}
 	} else {
 		conn, err := a.db.openRunning(ctx)
 		if conn != nil || err != nil {
