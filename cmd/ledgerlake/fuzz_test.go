@@ -136,9 +136,6 @@ func (f *fuzz) wrong(kind, format string, args ...any) {
 	f.t.Errorf("seed %d: %s: %s", f.seed, kind, fmt.Sprintf(format, args...))
 }
 
-// websocketOperations are for sockets.
-var websocketOperations = []string{"streamUpdates", "streamActiveContracts"}
-
 // requests sends requests of a document until ctx ends.
 func (f *fuzz) requests(ctx context.Context, r *rand.Rand, yaml []byte, prefixes []string, url, token string) {
 	document, err := openapitest.Load(yaml, prefixes)
@@ -149,9 +146,7 @@ func (f *fuzz) requests(ctx context.Context, r *rand.Rand, yaml []byte, prefixes
 	// The last prefix is that on a listener that interfaces share.
 	prefix := prefixes[len(prefixes)-1]
 	client := &http.Client{Timeout: longestAnswer, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	operations := slices.DeleteFunc(slices.Clone(document.Operations), func(op *openapitest.Operation) bool {
-		return slices.Contains(websocketOperations, op.OperationID)
-	})
+	operations := slices.DeleteFunc(slices.Clone(document.Operations), (*openapitest.Operation).IsSocket)
 	var known []string
 	for ctx.Err() == nil {
 		op := operations[r.IntN(len(operations))]

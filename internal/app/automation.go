@@ -86,7 +86,7 @@ func (w *walletAutomations) schedule(ctx context.Context, queue *jobs.Queue) err
 func (w *wallets) automationNames() (names []string, ok bool) {
 	names = w.p.cfg.WalletAutomations
 	switch {
-	case w.p.cfg.WalletMode != settings.WalletNode || w.p.walletURL() == "":
+	case w.p.cfg.WalletMode != settings.WalletNode || w.p.nodeURL() == "":
 		return nil, false
 	case len(names) == 0:
 		return nil, w.p.devnetClock

@@ -32,12 +32,18 @@ func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	if addr, ok := listener.Addr().(*net.TCPAddr); verifier == nil && cfg.LedgerAuth != "none" && !(ok && addr.IP.IsLoopback()) {
+	addr, ok := listener.Addr().(*net.TCPAddr)
+	open := verifier == nil && !(ok && addr.IP.IsLoopback())
+	if open && cfg.LedgerAuth != "none" {
 		return nil, fmt.Errorf("the ledger interface would let everybody who reaches %s read everything: restrict it with "+
 			"--ledger-auth-jwks, --ledger-auth-certificate or --ledger-auth-secret, or allow it with --ledger-auth none", listener.Addr())
 	}
+	node := s.p.nodeURL()
+	if open {
+		node = "" // to read without a token is what the operator allows, not to command
+	}
 	api, err = ledger.New(ledger.Config{
-		Node: s.ledgerNode, Log: s.p.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
+		Node: s.ledgerNode, NodeURL: node, Log: s.p.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
 		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: s.p.build.Version,
 	})
 	return api, err

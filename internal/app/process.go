@@ -122,8 +122,8 @@ func (p *process) timeAhead() time.Duration {
 	return p.cfg.TimeAhead
 }
 
-// walletURL is the node that wallets act on: that of the settings, or the simulated one.
-func (p *process) walletURL() string {
+// nodeURL is the node that commands go to: that of the settings, or the simulated one.
+func (p *process) nodeURL() string {
 	if p.devnetNode != "" {
 		return p.devnetNode
 	}

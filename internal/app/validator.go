@@ -57,7 +57,7 @@ func (s *servers) newValidatorServer(scanURLs []string) (*query.Server, error) {
 func (s *servers) newValidator(listener net.Listener, scanRoutes []query.Route, scanURLs []string) (*validator.API, error) {
 	cfg := s.p.cfg
 	keys, err := s.validatorKeys(listener)
-	if err != nil || keys == nil || s.p.walletURL() == "" {
+	if err != nil || keys == nil || s.p.nodeURL() == "" {
 		return nil, err
 	}
 	parts, err := s.wallets.find()
@@ -67,7 +67,7 @@ func (s *servers) newValidator(listener net.Listener, scanRoutes []query.Route, 
 	if err := parts.asksHosts(scanURLs); err != nil {
 		return nil, err
 	}
-	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.p.walletURL(), Token: cfg.AccessToken})
+	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.p.nodeURL(), Token: cfg.AccessToken})
 	verifier, err := auth.New(auth.Config{Keys: keys, Users: users, Audience: cfg.ValidatorAuthAudience})
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (w *wallets) find() (*walletParts, error) {
 		return w.parts, nil
 	}
 	cfg := w.p.cfg
-	config := node.Config{BaseURL: w.p.walletURL(), Log: w.p.log, TokenFile: cfg.NodeTokenFile, Version: w.p.build.Version}
+	config := node.Config{BaseURL: w.p.nodeURL(), Log: w.p.log, TokenFile: cfg.NodeTokenFile, Version: w.p.build.Version}
 	if cfg.NodeToken != "" {
 		config.Token = cfg.AccessToken
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,11 @@ type Config struct {
 	Log  *slog.Logger                            // required
 	// Auth checks tokens. Without it everybody may read everything.
 	Auth *auth.Verifier
+	// NodeURL is where the node's own interface is. What only a node can do is passed on to it, with
+	// the caller's token; without it that is refused. Leave it out where everybody may ask without a token.
+	NodeURL string
+	// NodeClient sends what is passed on; default one that follows no redirects.
+	NodeClient *http.Client
 	// Catalog knows templates and interfaces that the stream may not have shown yet;
 	// defaults to values.Default().
 	Catalog *values.Catalog
@@ -93,6 +99,7 @@ type API struct {
 	finding sync.Mutex
 	streams *streams
 	answers *answers
+	passing passing
 	// sizes are those of the elements of lists and pages.
 	sizes query.Sizes
 	// reads holds one token per page that is being read for a websocket.
@@ -108,11 +115,12 @@ func New(cfg Config) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &API{
+	a := &API{
 		cfg: cfg, tokens: query.PageTokens{Key: cfg.TokenKey},
 		answers: answers,
 		streams: newStreams(cfg.MaxStreams, cfg.MaxUserStreams), reads: make(chan struct{}, cfg.MaxReads),
-	}, nil
+	}
+	return a, a.passTo(cfg.NodeURL, cfg.NodeClient)
 }
 
 // Mount returns the interface with its own form of errors.
@@ -122,7 +130,7 @@ func (a *API) Mount() query.Mount {
 
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
-	return []query.Route{
+	return append(a.passing.routes(), []query.Route{
 		{Method: "POST", Path: "/v2/updates", Name: "ledger.updates", Class: query.Page, Handle: a.read(a.listUpdates(false))},
 		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Class: query.Page, Handle: a.read(a.listUpdates(true))},
 		{Method: "GET", Path: "/v2/updates", Name: "ledger.updates.stream", Handle: a.read(a.streamUpdates)},
@@ -142,7 +150,7 @@ func (a *API) Routes() []query.Route {
 		{Method: "GET", Path: "/v2/version", Name: "ledger.version", Handle: a.version},
 		{Method: "GET", Path: "/livez", Name: "ledger.livez", Handle: a.livez, Probe: true},
 		{Method: "GET", Path: "/readyz", Name: "ledger.readyz", Handle: a.readyz, Probe: true},
-	}
+	}...)
 }
 
 // reading is a request of a user who is known, about a node that is known.
@@ -160,12 +168,18 @@ func (a *API) read(handle func(ctx context.Context, r *reading) error) query.Han
 		if err != nil {
 			return err
 		}
-		who := &auth.Principal{Unchecked: true}
-		if a.cfg.Auth != nil {
-			if who, err = a.cfg.Auth.Verify(ctx, auth.TokenOf(r.Header("Authorization"), r.Header("Sec-WebSocket-Protocol"))); err != nil {
-				return err
-			}
+		who, err := a.principal(ctx, r)
+		if err != nil {
+			return err
 		}
 		return handle(ctx, &reading{r, who, n})
 	}
+}
+
+// principal is who sends a request, by its token.
+func (a *API) principal(ctx context.Context, r *query.Request) (*auth.Principal, error) {
+	if a.cfg.Auth == nil {
+		return &auth.Principal{Unchecked: true}, nil
+	}
+	return a.cfg.Auth.Verify(ctx, auth.TokenOf(r.Header("Authorization"), r.Header("Sec-WebSocket-Protocol")))
 }

@@ -28,6 +28,7 @@ const (
 	tooManyStreams       Code = "MAXIMUM_NUMBER_OF_STREAMS"
 	backpressure         Code = "PARTICIPANT_BACKPRESSURE"
 	internalError        Code = "LEDGER_API_INTERNAL_ERROR"
+	unsupported          Code = "UNSUPPORTED_OPERATION"
 	serviceNotRunning    Code = "SERVICE_NOT_RUNNING"
 	requestTimeOut       Code = "REQUEST_TIME_OUT"
 )
@@ -66,6 +67,7 @@ var catalogue = map[Code]kind{
 	tooManyStreams:       {category: 2, grpc: 8, status: 429, retry: time.Second},
 	backpressure:         {category: 2, grpc: 8, status: 429, retry: time.Second},
 	internalError:        {category: 4, grpc: 13, status: 500, withheld: true},
+	unsupported:          {category: 14, grpc: 12, status: 501},
 	serviceNotRunning:    {category: 1, grpc: 14, status: 503, retry: time.Second},
 	requestTimeOut:       {category: 3, grpc: 4, status: 504, retry: time.Second},
 }

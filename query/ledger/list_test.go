@@ -205,7 +205,8 @@ func TestOffsetsOutsideTheStream(t *testing.T) {
 		"a page that is too large":        {"/v2/updates/get-updates-page", `{"beginOffsetExclusive":4,"maxPageSize":1001,"updateFormat":{}}`, 400, invalidArgument},
 		"a page token that nobody gave":   {"/v2/updates/get-updates-page", `{"beginOffsetExclusive":4,"pageToken":"AAAA","updateFormat":{}}`, 400, invalidArgument},
 		"a stream token that nobody gave": {"/v2/state/active-contracts", activeAt(8, anyParty, `,"streamContinuationToken":"AAAA"`), 400, invalidArgument},
-		"a path that is not there":        {"/v2/commands/submit-and-wait", `{}`, 404, unknownPath},
+		"a path that is not there":        {"/v2/commands/nothing", `{}`, 404, unknownPath},
+		"what only a node can do":         {"/v2/commands/submit-and-wait", `{}`, 501, unsupported},
 		"a websocket that is a plain GET": {"GET /v2/updates", ``, 400, invalidArgument},
 		"a method that a path has not":    {"PUT /v2/updates", ``, 405, methodNotAllowed},
 	} {

@@ -13,7 +13,7 @@ func TestRandomRequests(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 35))
 	for range 800 {
 		op := document(t).Operations[r.IntN(len(document(t).Operations))]
-		if op.OperationID == "streamUpdates" || op.OperationID == "streamActiveContracts" {
+		if op.IsSocket() {
 			continue
 		}
 		q, err := document(t).Random(op, r, []string{alice, bob, template, "122000000001", "0000000001", synchronizer})

@@ -56,6 +56,7 @@ func (a *API) version(_ context.Context, r *query.Request) error {
 	if a.cfg.Version != "" {
 		answer.Version += "+ledgerlake." + strings.TrimPrefix(a.cfg.Version, "v")
 	}
+	answer.Features.UserManagement.Supported = a.passing.node != nil
 	answer.Features.OffsetCheckpoint.MaxDelay = durationOf(a.cfg.CheckpointDelay)
 	return r.JSON(answer)
 }

@@ -7,28 +7,29 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/relay"
 )
 
 // Forward says which existing validator does what callers ask for.
 type Forward struct {
 	// BaseURL is that of its interface, such as "https://wallet.example.com/api/validator".
 	BaseURL string // required
-	// Client defaults to one with a timeout of 25 s that follows no redirects.
+	// Client defaults to one that follows no redirects.
 	Client *http.Client
 }
 
 // forwarder sends requests that change the ledger on, at their paths below the base URL and with the caller's token.
-type forwarder struct{ relay *relay }
+type forwarder struct{ validator *relay.Server }
 
 func newForwarder(cfg *Forward) (*forwarder, error) {
 	if cfg == nil {
 		return nil, nil
 	}
-	relay, err := newRelay(cfg.BaseURL, cfg.Client, "Authorization", "Content-Type", "Accept", "Traceparent")
+	validator, err := relay.New(cfg.BaseURL, cfg.Client, "Authorization", "Content-Type", "Accept", "Traceparent")
 	if err != nil {
 		return nil, err
 	}
-	return &forwarder{relay}, nil
+	return &forwarder{validator}, nil
 }
 
 // send answers a request with the answer of the validator.
@@ -41,11 +42,11 @@ func (f *forwarder) send(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	answer, err := f.relay.ask(ctx, r, r.Method(), target, body)
+	answer, err := f.validator.Ask(ctx, r, r.Method(), target, body)
 	if err != nil {
 		return unanswered(err)
 	}
-	return answer.reply(r)
+	return answer.Reply(r)
 }
 
 // networkForm gives the actions on an offer whose id is in the body the path that the network

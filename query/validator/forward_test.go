@@ -145,7 +145,7 @@ func TestForwardedAnswers(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, "{")
 		},
-		"a huge one": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, zeros{}, maxRelayed+1) },
+		"a huge one": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, zeros{}, 16<<20+1) },
 	} {
 		o.requests = nil
 		o.answers(answer)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/relay"
 )
 
 // proxySegment is what the paths of the scan proxy have and those of a scan do not.
@@ -22,7 +23,7 @@ const registryPath = "/v0" + proxySegment + "/registry/{path:*}"
 // scanProxy answers lookups from our own scan interface where it has its history, else it asks
 // an upstream. A scan asks for no token, so the upstream gets none.
 type scanProxy struct {
-	upstream *relay // nil without one
+	upstream *relay.Server // nil without one
 	naming   query.Naming
 }
 
@@ -30,8 +31,8 @@ func newScanProxy(url string, client *http.Client, naming query.Naming) (*scanPr
 	if url == "" {
 		return &scanProxy{}, nil
 	}
-	relay, err := newRelay(url, client, "Content-Type", "Accept", "Traceparent")
-	return &scanProxy{relay, naming}, err
+	upstream, err := relay.New(url, client, "Content-Type", "Accept", "Traceparent")
+	return &scanProxy{upstream, naming}, err
 }
 
 // operations are the lookups of own, and those that only an upstream can answer.
@@ -73,7 +74,7 @@ func (p *scanProxy) ask(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	question := p.questionFor(r, strings.Replace(path, proxySegment, "", 1))
-	answer, err := p.upstream.ask(ctx, r, question.method, question.path, question.body)
+	answer, err := p.upstream.Ask(ctx, r, question.method, question.path, question.body)
 	var refused *query.Error
 	if errors.As(err, &refused) {
 		return err
@@ -81,10 +82,10 @@ func (p *scanProxy) ask(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return &query.Error{Code: query.Unavailable, Msg: "The scan behind this server did not answer.", Err: err}
 	}
-	if answer.status != http.StatusOK || question.reshape == nil {
-		return answer.reply(r)
+	if answer.Status != http.StatusOK || question.reshape == nil {
+		return answer.Reply(r)
 	}
-	shaped, err := question.reshape(answer.body)
+	shaped, err := question.reshape(answer.Body)
 	if err != nil {
 		return &query.Error{Code: query.Unavailable, Msg: "The scan behind this server returned an unexpected answer.", Err: err}
 	}

@@ -73,12 +73,12 @@ func Load(yaml []byte, prefixes []string) (*Document, error) {
 }
 
 // NeverSucceeded lists the operations of which Check has seen no valid answer with a status
-// below 300, without those of except.
+// below 300, without websockets, whose answers are frames, and those of except.
 func (d *Document) NeverSucceeded(except ...string) (list []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, op := range d.Operations {
-		if name := op.String(); !d.succeeded[name] && !slices.Contains(except, name) {
+		if name := op.String(); !d.succeeded[name] && !op.IsSocket() && !slices.Contains(except, name) {
 			list = append(list, name)
 		}
 	}
@@ -105,6 +105,9 @@ func newOperation(method, path string, op *openapi3.Operation) *Operation {
 
 // String gives method and path.
 func (o *Operation) String() string { return o.Method + " " + o.Path }
+
+// IsSocket reports whether the operation is the beginning of a websocket.
+func (o *Operation) IsSocket() bool { return o.Responses.Value("101") != nil }
 
 // paths are the path and the aliases.
 func (o *Operation) paths() []string { return append([]string{o.Path}, o.Aliases...) }
