@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 
+	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -37,7 +38,7 @@ type relaid struct {
 
 // smallGranules gives tables granules of 1,024 rows, which single updates are read from at less cost.
 // It may be repeated after it was cut off at any point. Nobody may write to the store meanwhile.
-func smallGranules(ctx context.Context, dsn string) error {
+func smallGranules(ctx context.Context, dsn string, tables cluster.Tables) error {
 	db, err := store.Open(ctx, dsn)
 	if err != nil {
 		return err
@@ -51,14 +52,14 @@ func smallGranules(ctx context.Context, dsn string) error {
 			return rewindVerdicts, above(stream, to)
 		}},
 	} {
-		if err := r.relay(ctx, db); err != nil {
+		if err := r.relay(ctx, db, tables); err != nil {
 			return fmt.Errorf("giving table %s small granules: %w", r.table, err)
 		}
 	}
 	return nil
 }
 
-func (r *relaid) relay(ctx context.Context, db *store.DB) error {
+func (r *relaid) relay(ctx context.Context, db *store.DB, tables cluster.Tables) error {
 	next := r.table + "_next"
 	dropNext := func() error { return db.Exec(ctx, dropTable, "", store.Params{"table": store.Text(next)}) }
 	if err := dropNext(); err != nil { // of a run that was cut off
@@ -68,11 +69,11 @@ func (r *relaid) relay(ctx context.Context, db *store.DB) error {
 	if err != nil || done {
 		return err
 	}
-	if err := r.dropPending(ctx, db); err != nil {
+	if err := db.Exec(ctx, tables.DDL(fmt.Sprintf("%04d", makingGranules), r.create), "", nil); err != nil {
 		return err
 	}
-	for _, statement := range []string{r.create, r.fill} {
-		if err := db.Exec(ctx, statement, "", nil); err != nil {
+	if !tables.Follows {
+		if err := r.moveRows(ctx, db); err != nil {
 			return err
 		}
 	}
@@ -80,6 +81,19 @@ func (r *relaid) relay(ctx context.Context, db *store.DB) error {
 		return err
 	}
 	return dropNext()
+}
+
+// moveRows gives the new table the rows of the old one, if it has any. A store with replicas has none
+// here: earlier versions made none.
+func (r *relaid) moveRows(ctx context.Context, db *store.DB) error {
+	if err := r.dropPending(ctx, db); err != nil {
+		return err
+	}
+	rows, _, err := store.SelectOne(ctx, db, "SELECT toUInt64(count()) AS n FROM "+r.table, nil, store.NewRecords[store.Count]())
+	if err != nil || rows.N == 0 {
+		return err
+	}
+	return db.Exec(ctx, r.fill, "", nil)
 }
 
 // dropPending drops the rows of batches that were announced and not committed. Their inserts are

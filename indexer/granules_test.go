@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -55,7 +56,7 @@ func TestGranulesOfAStoreThatIsWrittenTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := smallGranules(t.Context(), f.dsn); err != nil {
+		if err := smallGranules(t.Context(), f.dsn, cluster.Tables{}); err != nil {
 			t.Fatal(err)
 		}
 	}

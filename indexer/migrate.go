@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"net"
 	"path"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/pressly/goose/v3"
 
+	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	"github.com/ledgerlake/ledgerlake/internal/native"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -62,7 +64,7 @@ func MigrateAndReport(ctx context.Context, dsn string, report func(Migration)) (
 	if distributed > 0 {
 		return errors.New("the store is spread over a cluster: name it with --clickhouse-cluster; nothing was changed")
 	}
-	m, err := newMigrator(db, dsn, report)
+	m, err := newMigrator(db, dsn, cluster.Tables{}, report)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func MigrateAndReport(ctx context.Context, dsn string, report func(Migration)) (
 		return err
 	}
 	defer unlock()
-	if err := m.run(held); err != nil {
+	if err := migrateAll(held, m); err != nil {
 		return cmp.Or(context.Cause(held), err)
 	}
 	return nil
@@ -91,6 +93,8 @@ func open(dsn string) (*sql.DB, error) {
 			return native.Dialer{Timeout: opts.DialTimeout}.DialContext(ctx, "tcp", addr)
 		}
 	}
+	// A change is complete when all replicas have it.
+	opts.Settings["alter_sync"], opts.Settings["mutations_sync"] = 2, 2
 	return clickhouse.OpenDB(opts), nil
 }
 
@@ -113,27 +117,31 @@ const (
 
 var stepNames = map[int64]string{fillingPlaces: "0172_fill_places", makingGranules: "0179_small_granules"}
 
-// migrator migrates one store.
+// migrator migrates the tables of one server.
 type migrator struct {
+	db       *sql.DB
 	provider *goose.Provider // has all steps
 	report   func(Migration)
 	step     Migration // that is running
 }
 
-func newMigrator(db *sql.DB, dsn string, report func(Migration)) (*migrator, error) {
-	m := &migrator{report: report}
+func newMigrator(db *sql.DB, dsn string, tables cluster.Tables, report func(Migration)) (*migrator, error) {
+	m := &migrator{db: db, report: report}
 	files, err := fs.Sub(schemas.Migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("opening migrations: %w", err)
 	}
 	fill := goose.NewGoMigration(fillingPlaces, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error {
+		if tables.Follows {
+			return nil
+		}
 		return fillAllPlaces(ctx, dsn, func(done, total int64) {
 			m.step.Done, m.step.Total = done, total
 			m.report(m.step)
 		})
 	}}, nil)
-	granules := goose.NewGoMigration(makingGranules, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error { return smallGranules(ctx, dsn) }}, nil)
-	if m.provider, err = goose.NewProvider(goose.DialectClickHouse, db, files, goose.WithGoMigrations(fill, granules)); err != nil {
+	granules := goose.NewGoMigration(makingGranules, &goose.GoFunc{RunDB: func(ctx context.Context, _ *sql.DB) error { return smallGranules(ctx, dsn, tables) }}, nil)
+	if m.provider, err = goose.NewProvider(goose.DialectClickHouse, db, migrationFiles{files, tables}, goose.WithGoMigrations(fill, granules)); err != nil {
 		return nil, fmt.Errorf("reading migrations: %w", err)
 	}
 	return m, nil
@@ -153,18 +161,29 @@ func (m *migrator) versions(ctx context.Context) (current, target int64, err err
 	return current, target, nil
 }
 
-// run runs the steps that are left. Nobody else may do so meanwhile.
-func (m *migrator) run(ctx context.Context) error {
-	current, target, err := m.versions(ctx)
-	if err != nil {
-		return err
+// migrateAll runs the steps that are left, on all replicas of a shard: each step on all of them before the
+// next one, because a table must exist on all before it is changed. Nobody else may do so meanwhile.
+func migrateAll(ctx context.Context, replicas ...*migrator) error {
+	at, from, target := make([]int64, len(replicas)), int64(math.MaxInt64), int64(0)
+	for i, m := range replicas {
+		var err error
+		if at[i], target, err = m.versions(ctx); err != nil {
+			return err
+		}
+		from = min(from, at[i])
 	}
-	pending := slices.DeleteFunc(m.provider.ListSources(), func(s *goose.Source) bool { return s.Version <= current })
+	pending := slices.DeleteFunc(replicas[0].provider.ListSources(), func(s *goose.Source) bool { return s.Version <= from })
 	for i, source := range pending {
-		m.step = Migration{From: current, To: target, Name: stepName(source), Step: i + 1, Steps: len(pending)}
-		m.report(m.step)
-		if _, err := m.provider.ApplyVersion(ctx, source.Version, true); err != nil {
-			return fmt.Errorf("migrating the store from version %d to %d: step %s: %w", current, target, m.step.Name, err)
+		step := Migration{From: from, To: target, Name: stepName(source), Step: i + 1, Steps: len(pending)}
+		replicas[0].report(step)
+		for r, m := range replicas {
+			if source.Version <= at[r] {
+				continue
+			}
+			m.step = step
+			if _, err := m.provider.ApplyVersion(ctx, source.Version, true); err != nil {
+				return fmt.Errorf("migrating the store from version %d to %d: step %s: %w", from, target, step.Name, err)
+			}
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/cluster"
@@ -27,52 +28,66 @@ var (
 	createVersion string
 )
 
-// MigrateCluster is MigrateAndReport for a store on a cluster, or without one if name is "". Each
-// shard gets the tables, one after another, and then the Distributed tables that read all of them.
-// Each shard knows its own version, so that a call that was cut off is continued by the next one.
+// MigrateCluster is MigrateAndReport for a store on a cluster, or without one if name is "". The replicas
+// of each shard get the tables, one shard after another, and then all servers the Distributed tables
+// that read all of them. Each server knows its own version, so that a call that was cut off is continued
+// by the next one.
 func MigrateCluster(ctx context.Context, dsn, name string, report func(Migration)) error {
 	if name == "" {
 		return MigrateAndReport(ctx, dsn, report)
 	}
-	c, err := store.ReadCluster(ctx, dsn, name)
+	c, servers, err := store.ReadCluster(ctx, dsn, name)
 	if err != nil {
 		return err
 	}
-	m := &clusterMigration{cluster: c, report: report}
+	m := &clusterMigration{cluster: c, servers: servers, report: report}
 	done, err := m.isDone(ctx)
 	if err != nil || done {
 		return err
+	}
+	for _, s := range servers {
+		if s.Err != nil {
+			return fmt.Errorf("%s, cannot be reached, and tables are made or changed on all servers: start it: %w", c.Place(s.Shard, s.Replica), s.Err)
+		}
 	}
 	return m.locked(ctx, m.run)
 }
 
 type clusterMigration struct {
 	cluster *cluster.Cluster
+	servers []cluster.Server // by shard and replica
 	report  func(Migration)
 	fills   bool // the process copies a store into the cluster, and others wait until it has
 }
 
-// on calls do with a connection to a database on shard n.
-func (m *clusterMigration) on(n int, database string, do func(*sql.DB) error) (err error) {
-	addr := m.cluster.Shards[n][0]
-	db, err := open(m.cluster.DSN(addr, database))
+// dsn names a database on a server.
+func (m *clusterMigration) dsn(s cluster.Server, database string) string {
+	return m.cluster.DSN(m.cluster.Shards[s.Shard][s.Replica], database)
+}
+
+// on calls do with a connection to a database on a server.
+func (m *clusterMigration) on(s cluster.Server, database string, do func(*sql.DB) error) (err error) {
+	db, err := open(m.dsn(s, database))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := do(db); err != nil {
-		return fmt.Errorf("shard %d of cluster %s, %s: %w", n+1, m.cluster.Name, addr, err)
+		return fmt.Errorf("%s: %w", m.cluster.Place(s.Shard, s.Replica), err)
 	}
 	return nil
 }
 
-// isDone reports whether all shards have the version of this binary. It refuses a cluster on which the
-// rows would not be where they are looked for, and a store that is newer.
+// isDone reports whether all servers that answer have the version of this binary. It refuses a cluster on
+// which the rows would not be where they are looked for, and a store that is newer.
 func (m *clusterMigration) isDone(ctx context.Context) (bool, error) {
 	all := true
-	for n := range m.cluster.Shards {
-		err := m.on(n, "system", func(db *sql.DB) error {
-			if err := m.checkPlace(ctx, db, n); err != nil {
+	for _, s := range m.servers {
+		if s.Err != nil {
+			continue
+		}
+		err := m.on(s, "system", func(db *sql.DB) error {
+			if err := m.checkPlace(ctx, db, s.Shard); err != nil {
 				return err
 			}
 			version, err := m.version(ctx, db)
@@ -122,13 +137,14 @@ func (m *clusterMigration) version(ctx context.Context, db *sql.DB) (version int
 	return version, err
 }
 
-// locked calls run while no other process migrates the cluster: the lock is on the first shard.
+// locked calls run while no other process migrates the cluster: the lock is on the first server.
 func (m *clusterMigration) locked(ctx context.Context, run func(context.Context) error) error {
-	return m.on(0, "system", func(system *sql.DB) error {
-		if err := m.createDatabase(ctx, system, 0); err != nil {
+	first := m.servers[0]
+	return m.on(first, "system", func(system *sql.DB) error {
+		if err := m.createDatabase(ctx, system, first.Shard); err != nil {
 			return err
 		}
-		return m.on(0, m.cluster.ShardDatabase(), func(db *sql.DB) error {
+		return m.on(first, m.cluster.ShardDatabase(), func(db *sql.DB) error {
 			held, unlock, err := lock(ctx, db, func() { m.report(Migration{To: int64(schemas.StoreVersion()), Waiting: true}) })
 			if err != nil {
 				return err
@@ -142,11 +158,8 @@ func (m *clusterMigration) locked(ctx context.Context, run func(context.Context)
 	})
 }
 
-func (m *clusterMigration) createDatabase(ctx context.Context, db *sql.DB, n int) error {
-	for _, statement := range []string{
-		"CREATE DATABASE IF NOT EXISTS " + quoted(m.cluster.ShardDatabase()) + " COMMENT " + quotedText(m.cluster.Mark(n)),
-		"CREATE DATABASE IF NOT EXISTS " + quoted(m.cluster.Database),
-	} {
+func (m *clusterMigration) createDatabase(ctx context.Context, db *sql.DB, shard int) error {
+	for _, statement := range m.databases(shard) {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("creating its databases: %w", err)
 		}
@@ -154,32 +167,53 @@ func (m *clusterMigration) createDatabase(ctx context.Context, db *sql.DB, n int
 	return nil
 }
 
+func (m *clusterMigration) databases(shard int) []string {
+	return []string{
+		"CREATE DATABASE IF NOT EXISTS " + quoted(m.cluster.ShardDatabase()) + " COMMENT " + quotedText(m.cluster.Mark(shard)),
+		"CREATE DATABASE IF NOT EXISTS " + quoted(m.cluster.Database),
+	}
+}
+
 // run makes the tables of all shards, and only then what reads them.
 func (m *clusterMigration) run(ctx context.Context) error {
-	for n := range m.cluster.Shards {
-		if err := m.on(n, "system", func(db *sql.DB) error { return m.createDatabase(ctx, db, n) }); err != nil {
-			return err
-		}
-		dsn := m.cluster.DSN(m.cluster.Shards[n][0], m.cluster.ShardDatabase())
-		if err := m.on(n, m.cluster.ShardDatabase(), func(db *sql.DB) error { return migrateShard(ctx, db, dsn, m.report) }); err != nil {
+	for _, s := range m.servers {
+		if err := m.on(s, "system", func(db *sql.DB) error { return m.createDatabase(ctx, db, s.Shard) }); err != nil {
 			return err
 		}
 	}
-	for n := range m.cluster.Shards {
-		if err := m.on(n, m.cluster.Database, func(db *sql.DB) error { return m.makeReaders(ctx, db) }); err != nil {
+	for shard := range m.cluster.Shards {
+		servers := slices.DeleteFunc(slices.Clone(m.servers), func(s cluster.Server) bool { return s.Shard != shard })
+		if servers[0].Shared {
+			servers = servers[:1] // the service makes the tables on the others
+		}
+		if err := m.migrateShard(ctx, servers, nil); err != nil {
+			return err
+		}
+	}
+	for _, s := range m.servers {
+		if err := m.on(s, m.cluster.Database, func(db *sql.DB) error { return m.makeReaders(ctx, db) }); err != nil {
 			return fmt.Errorf("making the tables that read the cluster: %w", err)
 		}
 	}
 	return nil
 }
 
-// migrateShard runs the steps that one shard still needs.
-func migrateShard(ctx context.Context, db *sql.DB, dsn string, report func(Migration)) error {
-	m, err := newMigrator(db, dsn, report)
-	if err != nil {
-		return err
+// migrateShard migrates the tables on the servers of one shard, connecting to one after another.
+func (m *clusterMigration) migrateShard(ctx context.Context, servers []cluster.Server, replicas []*migrator) error {
+	if len(servers) == 0 {
+		if err := adoptTables(ctx, replicas, m.cluster.ShardDatabase()); err != nil {
+			return err
+		}
+		return migrateAll(ctx, replicas...)
 	}
-	return m.run(ctx)
+	s := servers[0]
+	return m.on(s, m.cluster.ShardDatabase(), func(db *sql.DB) error {
+		next, err := newMigrator(db, m.dsn(s, m.cluster.ShardDatabase()), m.cluster.Tables(s.Shard, s.Replica, s.Shared), m.report)
+		if err != nil {
+			return err
+		}
+		return m.migrateShard(ctx, servers[1:], append(replicas, next))
+	})
 }
 
 // makeReaders makes a Distributed table, or a view, for each table of a shard, and notes the version.
@@ -216,10 +250,15 @@ func (m *clusterMigration) readers(ctx context.Context, db *sql.DB) (statements 
 			statements = append(statements, strings.Replace(create, "CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
 			continue
 		}
-		statements = append(statements, fmt.Sprintf("CREATE OR REPLACE TABLE %s AS %s.%[1]s ENGINE = Distributed(%[3]s, %[4]s, %[5]s, %[6]s)",
-			quoted(name), quoted(m.cluster.ShardDatabase()), quotedText(m.cluster.Name), quotedText(m.cluster.ShardDatabase()), quotedText(name), store.ShardingExpression(name)))
+		statements = append(statements, m.reader(name))
 	}
 	return statements, rows.Err()
+}
+
+// reader is the statement that makes the table by which the rows of all shards are read.
+func (m *clusterMigration) reader(table string) string {
+	return fmt.Sprintf("CREATE OR REPLACE TABLE %s AS %s.%[1]s ENGINE = Distributed(%[3]s, %[4]s, %[5]s, %[6]s)",
+		quoted(table), quoted(m.cluster.ShardDatabase()), quotedText(m.cluster.Name), quotedText(m.cluster.ShardDatabase()), quotedText(table), store.ShardingExpression(table))
 }
 
 var nameEscaper = strings.NewReplacer("\\", "\\\\", "`", "\\`", "'", "\\'")

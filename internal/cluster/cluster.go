@@ -91,8 +91,8 @@ func (c *Cluster) DSN(addr, database string) string {
 	return u.String()
 }
 
-// place names a server in messages.
-func (c *Cluster) place(shard, replica int) string {
+// Place names a server in messages, by its shard and replica, from 0.
+func (c *Cluster) Place(shard, replica int) string {
 	of := fmt.Sprintf("shard %d of cluster %s", shard+1, c.Name)
 	if len(c.Shards[shard]) > 1 {
 		of = fmt.Sprintf("replica %d of %s", replica+1, of)

@@ -37,7 +37,7 @@ func (c *Cluster) Check(servers []Server) error {
 		of := slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Shard != n })
 		up := slices.DeleteFunc(slices.Clone(of), func(s Server) bool { return s.Err != nil })
 		if len(up) == 0 {
-			return fmt.Errorf("%s, cannot be reached: start it, and let it accept the user of --clickhouse-dsn: %w", c.place(n, of[0].Replica), of[0].Err)
+			return fmt.Errorf("%s, cannot be reached: start it, and let it accept the user of --clickhouse-dsn: %w", c.Place(n, of[0].Replica), of[0].Err)
 		}
 		answer = append(answer, up...)
 	}
@@ -47,7 +47,7 @@ func (c *Cluster) Check(servers []Server) error {
 func (c *Cluster) checkVersions(servers []Server) error {
 	for _, s := range servers {
 		if first := servers[0]; s.Version != first.Version {
-			return fmt.Errorf("%s, runs ClickHouse %s, and %s %s: run one version on all shards", c.place(s.Shard, s.Replica), s.Version, c.Shards[first.Shard][first.Replica], first.Version)
+			return fmt.Errorf("%s, runs ClickHouse %s, and %s %s: run one version on all shards", c.Place(s.Shard, s.Replica), s.Version, c.Shards[first.Shard][first.Replica], first.Version)
 		}
 	}
 	return nil
@@ -57,7 +57,7 @@ func (c *Cluster) checkClocks(servers []Server) error {
 	byClock := func(a, b Server) int { return cmp.Compare(a.Ahead, b.Ahead) }
 	first, last := slices.MinFunc(servers, byClock), slices.MaxFunc(servers, byClock)
 	if apart := last.Ahead - first.Ahead; apart > maxClocks {
-		return fmt.Errorf("the clock of %s, is %s ahead of that of %s: set both by the same time servers", c.place(last.Shard, last.Replica), apart.Round(time.Second/10), c.Shards[first.Shard][first.Replica])
+		return fmt.Errorf("the clock of %s, is %s ahead of that of %s: set both by the same time servers", c.Place(last.Shard, last.Replica), apart.Round(time.Second/10), c.Shards[first.Shard][first.Replica])
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (c *Cluster) checkReplicas(servers []Server) error {
 	shards := make(map[string]Server)   // by their {shard}
 	replicas := make(map[string]Server) // by their {shard} and {replica}
 	for _, s := range servers {
-		place := c.place(s.Shard, s.Replica)
+		place := c.Place(s.Shard, s.Replica)
 		switch {
 		case s.Shared != servers[0].Shared:
 			return fmt.Errorf("%s, and %s are of different services: one makes SharedMergeTree tables, the other does not", place, c.Shards[servers[0].Shard][servers[0].Replica])
@@ -82,7 +82,7 @@ func (c *Cluster) checkReplicas(servers []Server) error {
 			return fmt.Errorf("%s, has no macro %s: add it to <macros> of its configuration", place, missingMacro(s))
 		}
 		if other, ok := shards[s.ShardMacro]; ok && other.Shard != s.Shard {
-			return fmt.Errorf("%s, and %s both have %s as macro {shard}, and are of two shards: give each shard its own", place, c.place(other.Shard, other.Replica), s.ShardMacro)
+			return fmt.Errorf("%s, and %s both have %s as macro {shard}, and are of two shards: give each shard its own", place, c.Place(other.Shard, other.Replica), s.ShardMacro)
 		}
 		if first := servers[slices.IndexFunc(servers, func(o Server) bool { return o.Shard == s.Shard })]; first.ShardMacro != s.ShardMacro {
 			return fmt.Errorf("%s, has %s as macro {shard}, and %s has %s: give all replicas of a shard the same", place, s.ShardMacro, c.Shards[first.Shard][first.Replica], first.ShardMacro)

@@ -32,23 +32,23 @@ var (
 	selectKeeper string
 )
 
-// ReadCluster returns a cluster by its name, as the server that dsn names knows it, if a store can be on
-// its servers; otherwise the error names the one that does not fit and says what to do.
-func ReadCluster(ctx context.Context, dsn, name string) (*cluster.Cluster, error) {
+// ReadCluster returns a cluster by its name, as the server that dsn names knows it, and what each of its
+// servers says of itself, by shard and replica, if a store can be on them; otherwise the error names the
+// one that does not fit and says what to do. A replica may be away while another one of its shard answers.
+func ReadCluster(ctx context.Context, dsn, name string) (*cluster.Cluster, []cluster.Server, error) {
 	c, servers, err := AskCluster(ctx, dsn, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, shard := range c.Shards {
 		if len(shard) > 1 {
-			return nil, fmt.Errorf("cluster %s has replicas, %s and %s are one shard: ledgerlake spreads a store over shards without replicas", name, shard[0], shard[1])
+			return nil, nil, fmt.Errorf("cluster %s has replicas, %s and %s are one shard: ledgerlake spreads a store over shards without replicas", name, shard[0], shard[1])
 		}
 	}
-	return c, c.Check(servers)
+	return c, servers, c.Check(servers)
 }
 
-// AskCluster is ReadCluster for any cluster: it returns what each server says of itself, by shard and
-// replica.
+// AskCluster is ReadCluster for any cluster: nothing is compared.
 func AskCluster(ctx context.Context, dsn, name string) (*cluster.Cluster, []cluster.Server, error) {
 	opts, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
@@ -155,7 +155,7 @@ func OpenOn(ctx context.Context, dsn, name string) (*DB, error) {
 	if name == "" {
 		return Open(ctx, dsn)
 	}
-	c, err := ReadCluster(ctx, dsn, name)
+	c, _, err := ReadCluster(ctx, dsn, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,672 @@
+-- databases
+CREATE DATABASE IF NOT EXISTS `ledger_shard` COMMENT 'ledgerlake: shard 1 of 2'
+
+-- databases
+CREATE DATABASE IF NOT EXISTS `ledger`
+
+-- 0001_batches
+CREATE TABLE IF NOT EXISTS batches
+(
+    stream            LowCardinality(String),
+    sequence          Int64,
+    state             Enum8('intent' = 1, 'commit' = 2, 'withdrawn' = 3, 'claim' = 4),
+    after_migration   Int64,
+    after_time        Int64,
+    after_id          String,
+    after_offset      Int64,
+    through_migration Int64,
+    through_time      Int64,
+    through_id        String,
+    through_offset    Int64,
+    items             UInt64,
+    events            UInt64,
+    hash              String,
+    writer            String,
+    epoch             Int64,
+    written_at        DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC')
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0001/batches', '{replica}')
+ORDER BY (stream, sequence, state)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0002_updates
+CREATE TABLE IF NOT EXISTS updates
+(
+    stream                    LowCardinality(String),
+    migration_id              Int64 CODEC(ZSTD(1)),
+    record_time               DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    update_id                 String CODEC(ZSTD(1)),
+    kind                      LowCardinality(String) CODEC(ZSTD(1)),
+    synchronizer_id           LowCardinality(String) CODEC(ZSTD(1)),
+    encoding                  LowCardinality(String) CODEC(ZSTD(1)),
+    workflow_id               String CODEC(ZSTD(1)),
+    effective_at              DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    external_transaction_hash String CODEC(ZSTD(1)),
+    root_events               Array(Int32) CODEC(ZSTD(1)),
+    submitter                 LowCardinality(String) CODEC(ZSTD(1)),
+    source_synchronizer       LowCardinality(String) CODEC(ZSTD(1)),
+    target_synchronizer       LowCardinality(String) CODEC(ZSTD(1)),
+    unassign_id               String CODEC(ZSTD(1)),
+    reassignment_counter      Int64 CODEC(ZSTD(1)),
+    contract_id               String CODEC(ZSTD(1)),
+    node_offset               Int64 CODEC(Delta, ZSTD(1)),
+    command_id                String CODEC(ZSTD(1)),
+    paid_traffic_cost         Int64 DEFAULT -1 CODEC(ZSTD(1)),
+    trace_context             String CODEC(ZSTD(1)),
+    topology                  String CODEC(ZSTD(1)),
+    extras                    String CODEC(ZSTD(1)),
+    INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
+    INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX external_hash_bloom external_transaction_hash TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX contract_id_bloom contract_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    PROJECTION ranges
+    (
+        SELECT stream, migration_id, synchronizer_id, min(record_time), max(record_time)
+        GROUP BY stream, migration_id, synchronizer_id
+    )
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0002/updates', '{replica}')
+PARTITION BY (migration_id, toYYYYMM(record_time))
+ORDER BY (stream, migration_id, record_time, update_id)
+SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+    min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1
+
+-- 0003_events
+CREATE TABLE IF NOT EXISTS events
+(
+    stream         LowCardinality(String),
+    migration_id   Int64 CODEC(ZSTD(1)),
+    record_time    DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    update_id      String CODEC(ZSTD(1)),
+    node           Int32 CODEC(ZSTD(1)),
+    kind           LowCardinality(String) CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    encoding       LowCardinality(String) CODEC(ZSTD(1)),
+    event_id       String CODEC(ZSTD(1)),
+    template_id    LowCardinality(String) CODEC(ZSTD(1)),
+    package_name   LowCardinality(String) CODEC(ZSTD(1)),
+    created_at     DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    signatories    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers      Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    choice         LowCardinality(String) CODEC(ZSTD(1)),
+    interface_id   LowCardinality(String) CODEC(ZSTD(1)),
+    consuming      Bool CODEC(ZSTD(1)),
+    acting_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    children       Array(Int32) CODEC(ZSTD(1)),
+    body_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    body_scalars    String CODEC(ZSTD(1)),
+    body_ids        Array(String) CODEC(ZSTD(3)),
+    body_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    node_offset    Int64 CODEC(Delta, ZSTD(1)),
+    witness_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    acs_delta      Bool CODEC(ZSTD(1)),
+    last_descendant Int32 CODEC(ZSTD(1)),
+    extras         String CODEC(ZSTD(3)),
+    body String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(body_shape)), splitByChar('\0', body_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), body_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), body_parties), ''))),
+    contract_id    String ALIAS if(startsWith(body_shape, '\x01'), lower(hex(body_ids[1])), substringIndex(body_scalars, '\0', 1)),
+    argument       String ALIAS splitByChar('\n', body)[2],
+    result         String ALIAS splitByChar('\n', body)[3],
+    INDEX node_offset_range node_offset TYPE minmax GRANULARITY 1,
+    INDEX parties_bloom (signatories, observers, acting_parties, witness_parties) TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX contract_id_bloom if(startsWith(body_shape, '\x01'), lower(hex(body_ids[1])), substringIndex(body_scalars, '\0', 1)) TYPE bloom_filter(0.001) GRANULARITY 1,
+    PROJECTION templates
+    (
+        SELECT stream, package_name, template_id, interface_id, min(node_offset)
+        GROUP BY stream, package_name, template_id, interface_id
+    )
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0003/events', '{replica}')
+PARTITION BY (migration_id, toYYYYMM(record_time))
+ORDER BY (stream, migration_id, record_time, update_id, node)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+    min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1
+
+-- 0004_imports
+CREATE TABLE IF NOT EXISTS imports
+(
+    stream          LowCardinality(String),
+    migration_id    Int64 CODEC(ZSTD(1)),
+    update_id       String CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    encoding        LowCardinality(String) CODEC(ZSTD(1)),
+    workflow_id     String CODEC(ZSTD(1)),
+    effective_at    DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    event_id        String CODEC(ZSTD(1)),
+    contract_id     String CODEC(ZSTD(1)),
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    package_name    LowCardinality(String) CODEC(ZSTD(1)),
+    argument_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    argument_scalars    String CODEC(ZSTD(1)),
+    argument_ids        Array(String) CODEC(ZSTD(3)),
+    argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    node_offset     Int64 CODEC(ZSTD(1)),
+    witness_parties Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    extras          String CODEC(ZSTD(3)),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
+    PROJECTION counts
+    (
+        SELECT stream, migration_id, count(), max(update_id)
+        GROUP BY stream, migration_id
+    )
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0004/imports', '{replica}')
+PARTITION BY migration_id
+ORDER BY (stream, migration_id, update_id)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0005_verdicts
+CREATE TABLE IF NOT EXISTS verdicts
+(
+    stream                     LowCardinality(String),
+    migration_id               Int64 CODEC(ZSTD(1)),
+    record_time                DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    update_id                  String CODEC(ZSTD(1)),
+    synchronizer_id            LowCardinality(String) CODEC(ZSTD(1)),
+    finalization_time          DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    submitting_parties         Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    submitting_participant_uid LowCardinality(String) CODEC(ZSTD(1)),
+    result                     LowCardinality(String) CODEC(ZSTD(1)),
+    mediator_group             Int32 CODEC(ZSTD(1)),
+    round_number               Int64 CODEC(ZSTD(1)),
+    views_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    views_scalars    String CODEC(ZSTD(1)),
+    views_ids        Array(String) CODEC(ZSTD(3)),
+    views_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    traffic_cost               Int64 DEFAULT -1 CODEC(ZSTD(1)),
+    traffic_envelopes          String CODEC(ZSTD(3)),
+    activity_round             Int64 DEFAULT -1 CODEC(ZSTD(1)),
+    activity_records           String CODEC(ZSTD(3)),
+    views String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(views_shape)), splitByChar('\0', views_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), views_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), views_parties), ''))),
+    INDEX update_id_bloom update_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    PROJECTION by_day
+    (
+        SELECT stream, migration_id, synchronizer_id, submitting_participant_uid, toDate(record_time),
+               sum(traffic_cost), countIf(traffic_cost < 0),
+               min(if(activity_round < 0, 9223372036854775807, activity_round)), max(activity_round)
+        GROUP BY stream, migration_id, synchronizer_id, submitting_participant_uid, toDate(record_time)
+    )
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0005/verdicts', '{replica}')
+PARTITION BY (migration_id, toYYYYMM(record_time))
+ORDER BY (stream, migration_id, record_time, update_id)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+    min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1
+
+-- 0006_traffic
+CREATE VIEW IF NOT EXISTS traffic AS
+SELECT stream, migration_id, record_time, update_id, traffic_cost AS total_cost, traffic_envelopes AS envelopes
+FROM verdicts
+WHERE traffic_cost >= 0
+
+-- 0007_app_activity
+CREATE VIEW IF NOT EXISTS app_activity AS
+SELECT stream, migration_id, record_time, update_id, activity_round AS round_number, activity_records AS records
+FROM verdicts
+WHERE activity_records != ''
+
+-- 0008_contracts_live
+CREATE TABLE IF NOT EXISTS contracts_live
+(
+    stream          LowCardinality(String),
+    migration_id    Int64 CODEC(ZSTD(1)),
+    created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    contract_id     String CODEC(ZSTD(1)),
+    created_time    DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    created_in      String CODEC(ZSTD(1)),
+    archived_at     DateTime64(6, 'UTC') DEFAULT '2299-12-31 00:00:00' CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    template        LowCardinality(String) CODEC(ZSTD(1)),
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    package_name    LowCardinality(String) CODEC(ZSTD(1)),
+    encoding        LowCardinality(String) CODEC(ZSTD(1)),
+    argument_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    argument_scalars    String CODEC(ZSTD(1)),
+    argument_ids        Array(String) CODEC(ZSTD(3)),
+    argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    created_offset  Int64 CODEC(ZSTD(1)),
+    archived_offset Int64 CODEC(ZSTD(1)),
+    lookup_key      String CODEC(ZSTD(1)),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
+    INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
+    INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX template_set template TYPE set(200) GRANULARITY 1,
+    INDEX lookup_key_bloom lookup_key TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0008/contracts_live', '{replica}')
+ORDER BY (stream, migration_id, created_at, contract_id)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, enable_block_number_column = 1, enable_block_offset_column = 1
+
+-- 0009_contracts_archived
+CREATE TABLE IF NOT EXISTS contracts_archived
+(
+    stream          LowCardinality(String),
+    migration_id    Int64 CODEC(ZSTD(1)),
+    created_at      DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    contract_id     String CODEC(ZSTD(1)),
+    created_time    DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    created_in      String CODEC(ZSTD(1)),
+    archived_at     DateTime64(6, 'UTC') CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    template        LowCardinality(String) CODEC(ZSTD(1)),
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    package_name    LowCardinality(String) CODEC(ZSTD(1)),
+    encoding        LowCardinality(String) CODEC(ZSTD(1)),
+    argument_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    argument_scalars    String CODEC(ZSTD(1)),
+    argument_ids        Array(String) CODEC(ZSTD(3)),
+    argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    created_offset  Int64 CODEC(ZSTD(1)),
+    archived_offset Int64 CODEC(ZSTD(1)),
+    lookup_key      String CODEC(ZSTD(1)),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
+    INDEX created_time_range created_time TYPE minmax GRANULARITY 1,
+    INDEX archived_at_range archived_at TYPE minmax GRANULARITY 1,
+    INDEX signatories_bloom signatories TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX observers_bloom observers TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX template_set template TYPE set(200) GRANULARITY 1,
+    INDEX lookup_key_bloom lookup_key TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0009/contracts_archived', '{replica}')
+PARTITION BY (migration_id, toYYYYMM(archived_at))
+ORDER BY (stream, migration_id, created_at, contract_id)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+    min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1
+
+-- 0010_contract_ends
+CREATE TABLE IF NOT EXISTS contract_ends
+(
+    contract_id String,
+    archived_at DateTime64(6, 'UTC'),
+    archived_offset Int64
+)
+ENGINE = Join(ANY, LEFT, contract_id)
+
+-- 0011_milestones
+CREATE TABLE IF NOT EXISTS milestones
+(
+    stream     LowCardinality(String),
+    name       LowCardinality(String),
+    reached_at DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC')
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0011/milestones', '{replica}')
+ORDER BY (stream, name, reached_at)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0100_segments
+CREATE TABLE IF NOT EXISTS segments
+(
+    stream          LowCardinality(String),
+    migration_id    Int64,
+    segment_date    String,
+    version         Int64,
+    state           Enum8('withdrawn' = 0, 'published' = 1, 'staged' = 2, 'expired' = 3),
+    start_time      Int64,
+    end_time        Int64,
+    manifest_key    String,
+    manifest_sha256 String,
+    manifest        String CODEC(ZSTD(3)),
+    object_count    Int64,
+    total_rows      Int64,
+    total_bytes     Int64,
+    root            String,
+    chain_link      String,
+    lookup_index    String CODEC(ZSTD(3)),
+    lookup_objects  Int64,
+    written_at      DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC')
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0100/segments', '{replica}')
+ORDER BY (stream, migration_id, segment_date, version)
+SETTINGS replicated_deduplication_window = 0
+
+-- 0101_disagreements
+CREATE TABLE IF NOT EXISTS disagreements
+(
+    stream            LowCardinality(String),
+    found_at          DateTime64(6, 'UTC'),
+    compared          LowCardinality(String),
+    after_migration   Int64,
+    after_time        Int64,
+    after_id          String,
+    through_migration Int64,
+    through_time      Int64,
+    through_id        String,
+    resolved          Bool,
+    upstream          LowCardinality(String),
+    items             UInt64,
+    digest            String,
+    agreed            Bool
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0101/disagreements', '{replica}')
+ORDER BY (stream, found_at, upstream)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0102_network_folders
+CREATE TABLE IF NOT EXISTS network_folders
+(
+    stream       LowCardinality(String),
+    kind         LowCardinality(String),
+    start_time   Int64,
+    end_time     Int64,
+    version      Int64,
+    state        Enum8('withdrawn' = 0, 'published' = 1, 'staged' = 2, 'expired' = 3),
+    objects      String CODEC(ZSTD(3)),
+    object_count Int64,
+    total_rows   Int64,
+    total_bytes  Int64,
+    written_at   DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC')
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0102/network_folders', '{replica}')
+ORDER BY (stream, kind, start_time, end_time, version)
+SETTINGS replicated_deduplication_window = 0
+
+-- 0103_export_disagreements
+CREATE TABLE IF NOT EXISTS export_disagreements
+(
+    stream     LowCardinality(String),
+    unit       String,
+    peer       LowCardinality(String),
+    object_key String,
+    ours       String,
+    theirs     String,
+    found_at   DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC')
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/ledger_shard/0103/export_disagreements', '{replica}', found_at)
+ORDER BY (stream, unit, peer, object_key, ours, theirs)
+SETTINGS replicated_deduplication_window = 0
+
+-- 0104_collections
+CREATE TABLE IF NOT EXISTS collections
+(
+    stream   LowCardinality(String),
+    ended_at DateTime64(6, 'UTC'),
+    expired  Int64,
+    objects  Int64,
+    bytes    Int64,
+    uploads  Int64
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0104/collections', '{replica}')
+ORDER BY (stream, ended_at)
+SETTINGS replicated_deduplication_window = 0
+
+-- 0120_network_facts
+CREATE TABLE IF NOT EXISTS network_facts
+(
+    stream     LowCardinality(String),
+    operation  LowCardinality(String),
+    arguments  String,
+    valid_from DateTime64(6, 'UTC'),
+    fetched_at DateTime64(6, 'UTC'),
+    upstream   LowCardinality(String),
+    sha256     String,
+    body       String CODEC(ZSTD(3))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0120/network_facts', '{replica}')
+ORDER BY (stream, operation, arguments, valid_from)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, index_granularity = 256
+
+-- 0121_ended_contracts
+CREATE TABLE IF NOT EXISTS ended_contracts
+(
+    stream          LowCardinality(String),
+    archived_offset Int64 CODEC(Delta, ZSTD(1)),
+    contract_key    UInt64,
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0121/ended_contracts', '{replica}')
+ORDER BY (stream, archived_offset, contract_key)
+SETTINGS index_granularity = 512, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0130_lookup_dictionaries
+CREATE TABLE IF NOT EXISTS lookup_dictionaries
+(
+    stream  LowCardinality(String),
+    id      UInt32,
+    content String CODEC(ZSTD(3))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0130/lookup_dictionaries', '{replica}')
+ORDER BY (stream, id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0140_wallet_contracts
+CREATE TABLE IF NOT EXISTS wallet_contracts
+(
+    stream          LowCardinality(String),
+    party           LowCardinality(String) CODEC(ZSTD(1)),
+    template        LowCardinality(String) CODEC(ZSTD(1)),
+    contract_id     String CODEC(ZSTD(1)),
+    node_offset     Int64 CODEC(ZSTD(1)),
+    ended           Bool CODEC(ZSTD(1)),
+    created_at      DateTime64(6, 'UTC') CODEC(ZSTD(1)),
+    created_in      String CODEC(ZSTD(1)),
+    template_id     LowCardinality(String) CODEC(ZSTD(1)),
+    package_name    LowCardinality(String) CODEC(ZSTD(1)),
+    encoding        LowCardinality(String) CODEC(ZSTD(1)),
+    synchronizer_id LowCardinality(String) CODEC(ZSTD(1)),
+    signatories     Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    observers       Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    argument_shape      LowCardinality(String) CODEC(ZSTD(1)),
+    argument_scalars    String CODEC(ZSTD(1)),
+    argument_ids        Array(String) CODEC(ZSTD(3)),
+    argument_parties    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    blob            String CODEC(ZSTD(3)),
+    lookup_key      String CODEC(ZSTD(1)),
+    owner           LowCardinality(String) CODEC(ZSTD(1)),
+    amount          Decimal(38, 10) CODEC(ZSTD(1)),
+    rate            Decimal(38, 10) CODEC(ZSTD(1)),
+    round           Int64 CODEC(ZSTD(1)),
+    expires_at      DateTime64(6, 'UTC') CODEC(ZSTD(1)),
+    lock_holders    Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    argument String ALIAS arrayStringConcat(arrayMap((s, party) -> concat(s, party), splitByChar('\x02', arrayStringConcat(arrayMap((s, id) -> concat(s, id), splitByChar('\x01', arrayStringConcat(arrayMap((s, v) -> concat(s, v), splitByChar('\x03', toString(argument_shape)), splitByChar('\0', argument_scalars)))), arrayPushBack(arrayMap(id -> lower(hex(id)), argument_ids), '')))), arrayPushBack(arrayMap(p -> toString(p), argument_parties), ''))),
+    INDEX contract_id_bloom contract_id TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX lookup_key_bloom lookup_key TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0140/wallet_contracts', '{replica}')
+PARTITION BY stream
+ORDER BY (stream, party, template, contract_id, node_offset)
+SETTINGS index_granularity = 512, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, enable_block_number_column = 1, enable_block_offset_column = 1
+
+-- 0141_wallet_log
+CREATE TABLE IF NOT EXISTS wallet_log
+(
+    stream           LowCardinality(String),
+    party            LowCardinality(String) CODEC(ZSTD(1)),
+    node_offset      Int64 CODEC(Delta, ZSTD(1)),
+    entry            Int32 CODEC(ZSTD(1)),
+    event_id         String CODEC(ZSTD(1)),
+    kind             LowCardinality(String) CODEC(ZSTD(1)),
+    template_id      LowCardinality(String) CODEC(ZSTD(1)),
+    choice           LowCardinality(String) CODEC(ZSTD(1)),
+    amulet_operation LowCardinality(String) CODEC(ZSTD(1)),
+    interface_id     LowCardinality(String) CODEC(ZSTD(1)),
+    effective_at     DateTime64(6, 'UTC') CODEC(Delta, ZSTD(1)),
+    sender           LowCardinality(String) CODEC(ZSTD(1)),
+    sender_amount    Decimal(38, 10) CODEC(ZSTD(1)),
+    receivers        Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    receiver_amounts Array(Decimal(38, 10)) CODEC(ZSTD(1)),
+    holding_fees     Decimal(38, 10) CODEC(ZSTD(1)),
+    app_rewards      Decimal(38, 10) CODEC(ZSTD(1)),
+    validator_rewards Decimal(38, 10) CODEC(ZSTD(1)),
+    sv_rewards       Decimal(38, 10) CODEC(ZSTD(1)),
+    development_fund Decimal(38, 10) CODEC(ZSTD(1)),
+    instruction_receiver LowCardinality(String) CODEC(ZSTD(1)),
+    instruction_amount Decimal(38, 10) CODEC(ZSTD(1)),
+    instruction_id   String CODEC(ZSTD(1)),
+    description      String CODEC(ZSTD(1)),
+    details          String CODEC(ZSTD(1)),
+    INDEX event_id_bloom event_id TYPE bloom_filter(0.001) GRANULARITY 1
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0141/wallet_log', '{replica}')
+PARTITION BY stream
+ORDER BY (stream, party, node_offset, entry)
+SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0142_wallet_status
+CREATE TABLE IF NOT EXISTS wallet_status
+(
+    stream      LowCardinality(String),
+    party       LowCardinality(String) CODEC(ZSTD(1)),
+    kind        Enum8('offer' = 1, 'traffic' = 2) CODEC(ZSTD(1)),
+    tracking_id String CODEC(ZSTD(1)),
+    node_offset Int64 CODEC(ZSTD(1)),
+    step        Int32 CODEC(ZSTD(1)),
+    sender      LowCardinality(String) CODEC(ZSTD(1)),
+    receiver    LowCardinality(String) CODEC(ZSTD(1)),
+    status      LowCardinality(String) CODEC(ZSTD(1)),
+    update_id   String CODEC(ZSTD(1)),
+    contract_id String CODEC(ZSTD(1)),
+    failure     LowCardinality(String) CODEC(ZSTD(1)),
+    reason      String CODEC(ZSTD(1)),
+    effective_at DateTime64(6, 'UTC') CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0142/wallet_status', '{replica}')
+PARTITION BY stream
+ORDER BY (stream, party, kind, tracking_id, node_offset, step)
+SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0150_party_offsets
+CREATE TABLE IF NOT EXISTS party_offsets
+(
+    stream      LowCardinality(String),
+    party_key   UInt64 CODEC(ZSTD(1)),
+    node_offset Int64 CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0150/party_offsets', '{replica}')
+ORDER BY (stream, party_key, node_offset)
+SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0160_batch_rows
+ALTER TABLE batches
+    ADD COLUMN IF NOT EXISTS update_rows   Int64 DEFAULT -1,
+    ADD COLUMN IF NOT EXISTS import_rows   Int64 DEFAULT -1,
+    ADD COLUMN IF NOT EXISTS verdict_rows  Int64 DEFAULT -1,
+    ADD COLUMN IF NOT EXISTS party_rows    Int64 DEFAULT -1,
+    ADD COLUMN IF NOT EXISTS lifetime_rows Int64 DEFAULT -1
+
+-- 0170_places
+CREATE TABLE IF NOT EXISTS places
+(
+    stream       LowCardinality(String),
+    kind         LowCardinality(String),
+    place_key    UInt64 CODEC(Delta, ZSTD(1)),
+    node_offset  Int64 CODEC(Delta, ZSTD(1)),
+    migration_id Int64 CODEC(ZSTD(1)),
+    record_time  DateTime64(6, 'UTC') CODEC(T64, ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0170/places', '{replica}')
+ORDER BY (place_key, node_offset, migration_id, record_time)
+SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0171_place_rows
+ALTER TABLE batches
+    ADD COLUMN IF NOT EXISTS place_rows Int64 DEFAULT -1
+
+-- 0173_drop_party_offsets
+DROP TABLE IF EXISTS party_offsets
+
+-- 0174_updates_filters
+ALTER TABLE updates
+    DROP INDEX IF EXISTS update_id_bloom,
+    DROP INDEX IF EXISTS external_hash_bloom,
+    DROP INDEX IF EXISTS contract_id_bloom
+
+-- 0175_verdicts_filter
+ALTER TABLE verdicts
+    DROP INDEX IF EXISTS update_id_bloom
+
+-- 0176_events_filter
+ALTER TABLE events
+    DROP INDEX IF EXISTS contract_id_bloom
+
+-- 0177_batches_without_party_rows
+ALTER TABLE batches
+    DROP COLUMN IF EXISTS party_rows
+
+-- 0180_places_are_filled
+ALTER TABLE batches DELETE WHERE endsWith(stream, '/places') SETTINGS mutations_sync = 2
+
+-- 0179_small_granules
+CREATE TABLE events_next AS events
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')
+PARTITION BY (migration_id, toYYYYMM(record_time))
+ORDER BY (stream, migration_id, record_time, update_id, node)
+SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+    min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1
+
+-- 0179_small_granules
+CREATE TABLE verdicts_next AS verdicts
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/verdicts_next', '{replica}')
+PARTITION BY (migration_id, toYYYYMM(record_time))
+ORDER BY (stream, migration_id, record_time, update_id)
+SETTINGS index_granularity = 1024, ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000, merge_selector_base = 12, min_parts_to_merge_at_once = 24,
+    min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1
+
+-- readers
+CREATE OR REPLACE TABLE `batches` AS `ledger_shard`.`batches` ENGINE = Distributed('main', 'ledger_shard', 'batches', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `updates` AS `ledger_shard`.`updates` ENGINE = Distributed('main', 'ledger_shard', 'updates', xxHash64(update_id))
+
+-- readers
+CREATE OR REPLACE TABLE `events` AS `ledger_shard`.`events` ENGINE = Distributed('main', 'ledger_shard', 'events', xxHash64(update_id))
+
+-- readers
+CREATE OR REPLACE TABLE `imports` AS `ledger_shard`.`imports` ENGINE = Distributed('main', 'ledger_shard', 'imports', xxHash64(update_id))
+
+-- readers
+CREATE OR REPLACE TABLE `verdicts` AS `ledger_shard`.`verdicts` ENGINE = Distributed('main', 'ledger_shard', 'verdicts', xxHash64(update_id))
+
+-- readers
+CREATE OR REPLACE TABLE `contracts_live` AS `ledger_shard`.`contracts_live` ENGINE = Distributed('main', 'ledger_shard', 'contracts_live', xxHash64(contract_id))
+
+-- readers
+CREATE OR REPLACE TABLE `contracts_archived` AS `ledger_shard`.`contracts_archived` ENGINE = Distributed('main', 'ledger_shard', 'contracts_archived', xxHash64(contract_id))
+
+-- readers
+CREATE OR REPLACE TABLE `milestones` AS `ledger_shard`.`milestones` ENGINE = Distributed('main', 'ledger_shard', 'milestones', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `segments` AS `ledger_shard`.`segments` ENGINE = Distributed('main', 'ledger_shard', 'segments', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `disagreements` AS `ledger_shard`.`disagreements` ENGINE = Distributed('main', 'ledger_shard', 'disagreements', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `network_folders` AS `ledger_shard`.`network_folders` ENGINE = Distributed('main', 'ledger_shard', 'network_folders', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `export_disagreements` AS `ledger_shard`.`export_disagreements` ENGINE = Distributed('main', 'ledger_shard', 'export_disagreements', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `collections` AS `ledger_shard`.`collections` ENGINE = Distributed('main', 'ledger_shard', 'collections', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `network_facts` AS `ledger_shard`.`network_facts` ENGINE = Distributed('main', 'ledger_shard', 'network_facts', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `ended_contracts` AS `ledger_shard`.`ended_contracts` ENGINE = Distributed('main', 'ledger_shard', 'ended_contracts', contract_key)
+
+-- readers
+CREATE OR REPLACE TABLE `lookup_dictionaries` AS `ledger_shard`.`lookup_dictionaries` ENGINE = Distributed('main', 'ledger_shard', 'lookup_dictionaries', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `wallet_contracts` AS `ledger_shard`.`wallet_contracts` ENGINE = Distributed('main', 'ledger_shard', 'wallet_contracts', xxHash64(contract_id))
+
+-- readers
+CREATE OR REPLACE TABLE `wallet_log` AS `ledger_shard`.`wallet_log` ENGINE = Distributed('main', 'ledger_shard', 'wallet_log', xxHash64(party))
+
+-- readers
+CREATE OR REPLACE TABLE `wallet_status` AS `ledger_shard`.`wallet_status` ENGINE = Distributed('main', 'ledger_shard', 'wallet_status', xxHash64(party))
+
+-- readers
+CREATE OR REPLACE TABLE `places` AS `ledger_shard`.`places` ENGINE = Distributed('main', 'ledger_shard', 'places', place_key)
+

@@ -1,0 +1,21 @@
+-- 0160_batch_rows
+-- comes by replication
+
+-- 0171_place_rows
+-- comes by replication
+
+-- 0174_updates_filters
+-- comes by replication
+
+-- 0175_verdicts_filter
+-- comes by replication
+
+-- 0176_events_filter
+-- comes by replication
+
+-- 0177_batches_without_party_rows
+-- comes by replication
+
+-- 0180_places_are_filled
+-- comes by replication
+
