@@ -16,16 +16,12 @@ var isUnfinished string
 // FillCluster makes a store on a cluster, as MigrateCluster does, and calls fill, which copies rows into
 // it, while no other process migrates or fills it. MigrateCluster refuses what is not filled completely.
 func FillCluster(ctx context.Context, dsn, name string, report func(Migration), fill func(context.Context) error) error {
-	c, err := store.ReadCluster(ctx, dsn, name)
+	c, servers, err := store.ReadCluster(ctx, dsn, name)
 	if err != nil {
 		return err
 	}
-	m := &clusterMigration{cluster: c, report: report, fills: true}
-	done, err := m.isDone(ctx)
-	if err == nil && !done {
-		err = m.locked(ctx, m.run)
-	}
-	if err != nil {
+	m := &clusterMigration{cluster: c, servers: servers, report: report, fills: true}
+	if err := m.migrate(ctx); err != nil {
 		return err
 	}
 	var filling error
@@ -40,12 +36,12 @@ func FillCluster(ctx context.Context, dsn, name string, report func(Migration), 
 
 // CheckFilled returns an error if a store is being copied into a cluster. Nothing is changed.
 func CheckFilled(ctx context.Context, dsn, name string) error {
-	c, err := store.ReadCluster(ctx, dsn, name)
+	c, servers, err := store.ReadCluster(ctx, dsn, name)
 	if err != nil {
 		return err
 	}
-	m := &clusterMigration{cluster: c}
-	return m.on(0, "system", func(db *sql.DB) error { return m.checkFilled(ctx, db, 0) })
+	m := &clusterMigration{cluster: c, servers: servers}
+	return m.on(servers[0], "system", func(db *sql.DB) error { return m.checkFilled(ctx, db, 0) })
 }
 
 // checkFilled refuses a store that is being filled. The first shard knows.

@@ -41,13 +41,18 @@ func MigrateCluster(ctx context.Context, dsn, name string, report func(Migration
 		return err
 	}
 	m := &clusterMigration{cluster: c, servers: servers, report: report}
+	return m.migrate(ctx)
+}
+
+// migrate makes what servers lack.
+func (m *clusterMigration) migrate(ctx context.Context) error {
 	done, err := m.isDone(ctx)
 	if err != nil || done {
 		return err
 	}
-	for _, s := range servers {
+	for _, s := range m.servers {
 		if s.Err != nil {
-			return fmt.Errorf("%s, cannot be reached, and tables are made or changed on all servers: start it: %w", c.Place(s.Shard, s.Replica), s.Err)
+			return fmt.Errorf("%s, cannot be reached, and tables are made or changed on all servers: start it: %w", m.cluster.Place(s.Shard, s.Replica), s.Err)
 		}
 	}
 	return m.locked(ctx, m.run)
