@@ -92,7 +92,7 @@ func (m *clusterMigration) isDone(ctx context.Context) (bool, error) {
 			continue
 		}
 		err := m.on(s, "system", func(db *sql.DB) error {
-			if err := m.checkPlace(ctx, db, s.Shard); err != nil {
+			if err := m.checkPlace(ctx, db, s); err != nil {
 				return err
 			}
 			version, err := m.version(ctx, db)
@@ -110,16 +110,16 @@ func (m *clusterMigration) isDone(ctx context.Context) (bool, error) {
 	return all, nil
 }
 
-// checkPlace refuses a shard that was another one, a database that has a store of its own, and a store that
+// checkPlace refuses a server that was another one, a database that has a store of its own, and a store that
 // is not filled completely.
-func (m *clusterMigration) checkPlace(ctx context.Context, db *sql.DB, n int) error {
+func (m *clusterMigration) checkPlace(ctx context.Context, db *sql.DB, s cluster.Server) error {
 	var comment string
 	err := db.QueryRowContext(ctx, clusterShard, m.cluster.ShardDatabase()).Scan(&comment)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("reading which shard it was: %w", err)
 	}
-	if mark := m.cluster.Mark(n); err == nil && comment != mark {
-		return fmt.Errorf("database %s is marked %q, and should be %q: keep the number and the order of the shards, or use another database; nothing was changed", m.cluster.ShardDatabase(), comment, mark)
+	if mark := m.cluster.Mark(s.Shard, s.Replica); err == nil && comment != mark {
+		return fmt.Errorf("database %s is marked %q, and should be %q: keep the number of the shards and the order of the servers, or use another database; nothing was changed", m.cluster.ShardDatabase(), comment, mark)
 	}
 	var own uint64
 	if err := db.QueryRowContext(ctx, ownTables, m.cluster.Database).Scan(&own); err != nil {
@@ -128,7 +128,7 @@ func (m *clusterMigration) checkPlace(ctx context.Context, db *sql.DB, n int) er
 	if own > 0 {
 		return fmt.Errorf("database %s has a store without a cluster: name another database in --clickhouse-dsn; nothing was changed", m.cluster.Database)
 	}
-	return m.checkFilled(ctx, db, n)
+	return m.checkFilled(ctx, db, s.Shard)
 }
 
 // version is that of the tables that readers use on a shard, 0 if there are none.
@@ -146,7 +146,7 @@ func (m *clusterMigration) version(ctx context.Context, db *sql.DB) (version int
 func (m *clusterMigration) locked(ctx context.Context, run func(context.Context) error) error {
 	first := m.servers[0]
 	return m.on(first, "system", func(system *sql.DB) error {
-		if err := m.createDatabase(ctx, system, first.Shard); err != nil {
+		if err := m.createDatabase(ctx, system, first); err != nil {
 			return err
 		}
 		return m.on(first, m.cluster.ShardDatabase(), func(db *sql.DB) error {
@@ -163,8 +163,8 @@ func (m *clusterMigration) locked(ctx context.Context, run func(context.Context)
 	})
 }
 
-func (m *clusterMigration) createDatabase(ctx context.Context, db *sql.DB, shard int) error {
-	for _, statement := range m.databases(shard) {
+func (m *clusterMigration) createDatabase(ctx context.Context, db *sql.DB, s cluster.Server) error {
+	for _, statement := range m.databases(s) {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("creating its databases: %w", err)
 		}
@@ -172,9 +172,9 @@ func (m *clusterMigration) createDatabase(ctx context.Context, db *sql.DB, shard
 	return nil
 }
 
-func (m *clusterMigration) databases(shard int) []string {
+func (m *clusterMigration) databases(s cluster.Server) []string {
 	return []string{
-		"CREATE DATABASE IF NOT EXISTS " + quoted(m.cluster.ShardDatabase()) + " COMMENT " + quotedText(m.cluster.Mark(shard)),
+		"CREATE DATABASE IF NOT EXISTS " + quoted(m.cluster.ShardDatabase()) + " COMMENT " + quotedText(m.cluster.Mark(s.Shard, s.Replica)),
 		"CREATE DATABASE IF NOT EXISTS " + quoted(m.cluster.Database),
 	}
 }
@@ -182,7 +182,7 @@ func (m *clusterMigration) databases(shard int) []string {
 // run makes the tables of all shards, and only then what reads them.
 func (m *clusterMigration) run(ctx context.Context) error {
 	for _, s := range m.servers {
-		if err := m.on(s, "system", func(db *sql.DB) error { return m.createDatabase(ctx, db, s.Shard) }); err != nil {
+		if err := m.on(s, "system", func(db *sql.DB) error { return m.createDatabase(ctx, db, s) }); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func statements(t *testing.T, c *cluster.Cluster, shard, replica int, shared boo
 			list = append(list, fmt.Sprintf("-- %s\n%s\n\n", step, statement))
 		}
 	}
-	write("databases", m.databases(shard)...)
+	write("databases", m.databases(cluster.Server{Shard: shard, Replica: replica})...)
 	files, err := fs.Sub(schemas.Migrations, "migrations")
 	if err != nil {
 		t.Fatal(err)

@@ -78,10 +78,15 @@ func (c *Cluster) HasReplicas() bool {
 // ShardDatabase is the database that has the rows of a shard.
 func (c *Cluster) ShardDatabase() string { return c.Database + "_shard" }
 
-// Mark is the comment of database ShardDatabase on shard n, counted from 0. It tells when the order or
-// the number of the shards has changed, and with them where rows are looked for.
-func (c *Cluster) Mark(n int) string {
-	return fmt.Sprintf("ledgerlake: shard %d of %d", n+1, len(c.Shards))
+// Mark is the comment of database ShardDatabase on a server, by its shard and replica, from 0. It tells
+// when the order of the servers or the number of the shards has changed: rows are looked for on a shard,
+// and processes agree on who writes on its first replica.
+func (c *Cluster) Mark(shard, replica int) string {
+	mark := fmt.Sprintf("ledgerlake: shard %d of %d", shard+1, len(c.Shards))
+	if len(c.Shards[shard]) > 1 {
+		mark += fmt.Sprintf(", replica %d", replica+1)
+	}
+	return mark
 }
 
 // DSN names a database on the server at an address of Shards.

@@ -31,11 +31,12 @@ func TestNew(t *testing.T) {
 	if got, want := c.DSN("b2:9440", c.ShardDatabase()), "clickhouse://user:secret@b2:9440/ledger_shard?secure=true"; got != want {
 		t.Errorf("DSN %s, want %s", got, want)
 	}
-	if got, want := c.Mark(1), "ledgerlake: shard 2 of 2"; got != want {
-		t.Errorf("mark %q, want %q", got, want)
-	}
-	if other := newCluster(t, "other", twoByTwo); other.HasReplicas() || len(other.Shards) != 1 {
+	other := newCluster(t, "other", twoByTwo)
+	if other.HasReplicas() || len(other.Shards) != 1 {
 		t.Errorf("shards %v, want one server", other.Shards)
+	}
+	if got, want := []string{c.Mark(1, 0), other.Mark(0, 0)}, []string{"ledgerlake: shard 2 of 2, replica 1", "ledgerlake: shard 1 of 1"}; !slices.Equal(got, want) {
+		t.Errorf("marks %q, want %q", got, want)
 	}
 	for name, mistake := range map[string]struct {
 		nodes []Node

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/chpool"
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/cespare/xxhash/v2"
@@ -39,11 +40,6 @@ func ReadCluster(ctx context.Context, dsn, name string) (*cluster.Cluster, []clu
 	c, servers, err := AskCluster(ctx, dsn, name)
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, shard := range c.Shards {
-		if len(shard) > 1 {
-			return nil, nil, fmt.Errorf("cluster %s has replicas, %s and %s are one shard: ledgerlake spreads a store over shards without replicas", name, shard[0], shard[1])
-		}
 	}
 	return c, servers, c.Check(servers)
 }
@@ -155,16 +151,21 @@ func OpenOn(ctx context.Context, dsn, name string) (*DB, error) {
 	if name == "" {
 		return Open(ctx, dsn)
 	}
-	c, _, err := ReadCluster(ctx, dsn, name)
+	c, servers, err := ReadCluster(ctx, dsn, name)
 	if err != nil {
 		return nil, err
 	}
-	db, err := open(ctx, dsn, distributed)
+	shared := slices.ContainsFunc(servers, func(s cluster.Server) bool { return s.Shared })
+	settings := distributed
+	if c.HasReplicas() && shared {
+		settings = append(slices.Clone(distributed), sequential)
+	}
+	db, err := open(ctx, chpool.Dial, dsn, settings)
 	if err != nil {
 		return nil, err
 	}
 	for _, replicas := range c.Shards {
-		shard, err := open(ctx, c.DSN(replicas[0], c.ShardDatabase()), nil)
+		shard, err := openShard(ctx, c, replicas, shared)
 		if err != nil {
 			db.Close()
 			return nil, err
@@ -172,6 +173,48 @@ func OpenOn(ctx context.Context, dsn, name string) (*DB, error) {
 		db.shards = append(db.shards, shard)
 	}
 	return db, nil
+}
+
+// openShard returns the DB of a shard, which is on its first replica. It connects when it is first used:
+// to read the cluster, another replica is enough.
+func openShard(ctx context.Context, c *cluster.Cluster, replicas cluster.Shard, shared bool) (*DB, error) {
+	shard, err := open(ctx, chpool.New, c.DSN(replicas[0], c.ShardDatabase()), onReplicas(len(replicas), shared))
+	if err != nil || shared {
+		return shard, err
+	}
+	for _, addr := range replicas[1:] {
+		other, err := open(ctx, chpool.New, c.DSN(addr, c.ShardDatabase()), nil)
+		if err != nil {
+			shard.Close()
+			return nil, err
+		}
+		shard.others = append(shard.others, other)
+	}
+	return shard, nil
+}
+
+// sequential has the tables of a service show all that was acknowledged before, on whichever replica.
+var sequential = ch.Setting{Key: "select_sequential_consistency", Value: "1", Important: true}
+
+// quorumTimeout is how long an insert waits for the other replicas, in milliseconds. One that was not
+// confirmed is repeated with its token, and then waits for what the first has written.
+const quorumTimeout = 60_000
+
+// onReplicas are the settings of what writes to a shard of some replicas: rows are acknowledged when all
+// have them, so whichever is read has what is committed.
+func onReplicas(replicas int, shared bool) []ch.Setting {
+	switch {
+	case replicas == 1:
+		return nil
+	case shared:
+		return []ch.Setting{sequential}
+	}
+	return []ch.Setting{
+		{Key: "insert_quorum", Value: strconv.Itoa(replicas), Important: true},
+		// Tables have several writers, one for each stream, which would refuse each other.
+		{Key: "insert_quorum_parallel", Value: "1", Important: true},
+		{Key: "insert_quorum_timeout", Value: strconv.Itoa(quorumTimeout), Important: true},
+	}
 }
 
 // MaxReplicaDelay is by how many seconds a replica may be behind others and still be read. What is
@@ -309,8 +352,27 @@ func (db *DB) Change(ctx context.Context, table, statement, token string, params
 	for n, shard := range shards {
 		own := append([]ch.Setting(nil), settings...)
 		group.Go(func() error {
-			if err := shard.Exec(ctx, statement, token, db.sharding(params, n, len(db.shards)), own...); err != nil {
+			err := shard.Exec(ctx, statement, token, db.sharding(params, n, len(db.shards)), own...)
+			if err == nil && !strings.HasPrefix(table, scratchEnds) { // which one replica has for itself
+				err = shard.awaitReplicas(ctx, table)
+			}
+			if err != nil {
 				return fmt.Errorf("shard %d: %w", n+1, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// awaitReplicas returns when the other replicas of a shard have what was done to a table. Inserts wait by
+// themselves, and mutations; lightweight updates and drops of partitions do not.
+func (db *DB) awaitReplicas(ctx context.Context, table string) error {
+	group, ctx := guard.WithContext(ctx)
+	for _, other := range db.others {
+		group.Go(func() error {
+			if err := other.Exec(ctx, "SYSTEM SYNC REPLICA "+table+" LIGHTWEIGHT", "", nil); err != nil {
+				return fmt.Errorf("waiting until all replicas of the shard have what was done to %s: %w", table, err)
 			}
 			return nil
 		})

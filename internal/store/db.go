@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,8 +38,8 @@ type DB struct {
 
 	database string // that the DSN names
 	// shards are what is written to on a cluster; nil without one, and what is written to is what is
-	// read.
-	shards []*DB
+	// read. Of a shard, others are the replicas beside the one that is written to.
+	shards, others []*DB
 }
 
 const (
@@ -61,10 +62,13 @@ const (
 // Open connects to the ClickHouse that dsn names, in the form that clickhouse-go
 // reads (clickhouse://user:password@host:9000/database). Of several hosts, host:9000,other:9000, the
 // first that answers is used, and another one when it no longer does. Errors never show the password.
-func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, nil) }
+func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, chpool.Dial, dsn, nil) }
+
+// newPool is chpool.Dial, or chpool.New, which connects when it is first used.
+type newPool func(context.Context, chpool.Options) (*chpool.Pool, error)
 
 // open is Open with settings for all queries beside those that all connections have.
-func open(ctx context.Context, dsn string, settings []ch.Setting) (*DB, error) {
+func open(ctx context.Context, connect newPool, dsn string, settings []ch.Setting) (*DB, error) {
 	opts, err := clickhouse.ParseDSN(dsn)
 	if err != nil {
 		return nil, errUnreadableDSN
@@ -83,7 +87,7 @@ func open(ctx context.Context, dsn string, settings []ch.Setting) (*DB, error) {
 	}
 	db := &DB{commits: new(commits), database: databaseOf(opts)}
 	for pool, size := range map[**chpool.Pool]int32{&db.pool: maxConns, &db.inserts: maxInserts} {
-		*pool, err = chpool.Dial(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
+		*pool, err = connect(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
 		if err != nil {
 			db.Close()
 			return nil, fmt.Errorf("connecting to ClickHouse at %s: %w", strings.Join(opts.Addr, ", "), err)
@@ -99,8 +103,8 @@ func (db *DB) Close() {
 			pool.Close()
 		}
 	}
-	for _, shard := range db.shards {
-		shard.Close()
+	for _, server := range slices.Concat(db.shards, db.others) {
+		server.Close()
 	}
 }
 
@@ -313,6 +317,9 @@ func do(ctx context.Context, pool *chpool.Pool, maxSilence time.Duration, q ch.Q
 	}
 	err = gaveUp(ctx, err)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !refused.Load() && isAway(err) {
+		if e, ok := ch.AsException(err); ok && lacksReplicas(e) {
+			return fmt.Errorf("the store: %w: a replica of the shard or Keeper is away, and nothing is written until all are back: %w", schemas.ErrUnavailable, oneLine(err))
+		}
 		return fmt.Errorf("the store: %w: %w", schemas.ErrUnavailable, oneLine(err))
 	}
 	return err

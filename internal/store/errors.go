@@ -45,9 +45,14 @@ func gaveUp(ctx context.Context, err error) error {
 func isAway(err error) bool {
 	if e, ok := ch.AsException(err); ok {
 		lost := e.IsCode(proto.ErrAttemptToReadAfterEOF, proto.ErrSocketTimeout) && strings.Contains(e.Message, "while receiving packet from")
-		return lost || e.IsCode(proto.ErrAborted, proto.ErrNetworkError, proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale)
+		return lost || lacksReplicas(e) || e.IsCode(proto.ErrAborted, proto.ErrNetworkError, proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale)
 	}
 	return isBroken(err) || errors.Is(err, native.ErrGone) || errors.Is(err, net.ErrClosed) || errors.Is(err, ch.ErrClosed)
+}
+
+// lacksReplicas reports whether a server says that it cannot reach the other replicas of a table, or Keeper.
+func lacksReplicas(e *ch.Exception) bool {
+	return e.IsCode(proto.ErrTooFewLiveReplicas, proto.ErrUnknownStatusOfInsert, proto.ErrTableIsReadOnly, proto.ErrKeeperException)
 }
 
 // oneLine cuts what a server says of another, which may be the log of its tries or a stack, to what
@@ -115,7 +120,8 @@ func Passes(err error) bool {
 func isBusy(code int32) bool {
 	switch proto.Error(code) {
 	case proto.ErrNotEnoughSpace, proto.ErrMemoryLimitExceeded, proto.ErrTooManyParts, proto.ErrTooManySimultaneousQueries, proto.ErrTimeoutExceeded,
-		proto.ErrNetworkError, proto.ErrSocketTimeout, proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale:
+		proto.ErrNetworkError, proto.ErrSocketTimeout, proto.ErrAllConnectionTriesFailed, proto.ErrAllReplicasAreStale,
+		proto.ErrTooFewLiveReplicas, proto.ErrUnknownStatusOfInsert, proto.ErrTableIsReadOnly, proto.ErrKeeperException:
 		return true
 	}
 	return false

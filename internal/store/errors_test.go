@@ -7,6 +7,9 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/ClickHouse/ch-go"
+	"github.com/ClickHouse/ch-go/proto"
 )
 
 // A query that could not even be sent within its caller's time ends with the error of the
@@ -46,5 +49,15 @@ func TestQueriesOutOfTimeSaySo(t *testing.T) {
 	}
 	if err := gaveUp(passed, nil); err != nil {
 		t.Errorf("a query that was answered in time gives %v", err)
+	}
+}
+
+// TestReplicasThatAreAway has what a server says when it cannot write to all replicas: callers wait.
+func TestReplicasThatAreAway(t *testing.T) {
+	for _, code := range []proto.Error{proto.ErrTooFewLiveReplicas, proto.ErrUnknownStatusOfInsert, proto.ErrTableIsReadOnly, proto.ErrKeeperException, proto.ErrAllReplicasAreStale} {
+		err := error(&ch.Exception{Code: code, Message: "Number of alive replicas (1) is less than requested quorum (2/2)."})
+		if !isAway(err) || !Passes(err) {
+			t.Errorf("%v: away %v, passes %v", code, isAway(err), Passes(err))
+		}
 	}
 }

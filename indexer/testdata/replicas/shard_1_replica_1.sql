@@ -1,5 +1,5 @@
 -- databases
-CREATE DATABASE IF NOT EXISTS `ledger_shard` COMMENT 'ledgerlake: shard 1 of 2'
+CREATE DATABASE IF NOT EXISTS `ledger_shard` COMMENT 'ledgerlake: shard 1 of 2, replica 1'
 
 -- databases
 CREATE DATABASE IF NOT EXISTS `ledger`

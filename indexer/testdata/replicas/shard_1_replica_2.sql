@@ -1,3 +1,6 @@
+-- databases
+CREATE DATABASE IF NOT EXISTS `ledger_shard` COMMENT 'ledgerlake: shard 1 of 2, replica 2'
+
 -- 0160_batch_rows
 -- comes by replication
 

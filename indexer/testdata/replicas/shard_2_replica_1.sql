@@ -1,3 +1,3 @@
 -- databases
-CREATE DATABASE IF NOT EXISTS `ledger_shard` COMMENT 'ledgerlake: shard 2 of 2'
+CREATE DATABASE IF NOT EXISTS `ledger_shard` COMMENT 'ledgerlake: shard 2 of 2, replica 1'
 
