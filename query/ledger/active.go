@@ -133,8 +133,7 @@ func (a *API) contractEvents(ctx context.Context, r *reading) error {
 	if err != nil {
 		return err
 	}
-	parties, any := q.Format.Readers()
-	if err := r.who.MayRead(parties, any); err != nil {
+	if err := r.who.MayRead(q.Format.Readers()); err != nil {
 		return err
 	}
 	created, ended, err := r.node.Source.ContractEvents(ctx, q.ContractID)
@@ -152,4 +151,32 @@ func (a *API) contractEvents(ctx context.Context, r *reading) error {
 		}
 	}
 	return r.Text(text)
+}
+
+// contract answers with the creation of a contract, also of one that is archived.
+func (a *API) contract(ctx context.Context, r *reading) error {
+	q, err := view.ParseContract(r.RawBody())
+	if err != nil {
+		return err
+	}
+	if err := r.who.MayRead(q.Format.Readers()); err != nil {
+		return err
+	}
+	created, _, err := r.node.Source.ContractEvents(ctx, q.ContractID)
+	if err != nil {
+		return err
+	}
+	if created != nil {
+		text, visible, err := q.Format.AppendContract(nil, created)
+		if err != nil {
+			return err
+		}
+		if visible {
+			return r.Text(text)
+		}
+	}
+	return &Failure{
+		Code: contractMissing, Cause: "Contract could not be found with id " + q.ContractID + ", or none of the querying parties is a stakeholder.",
+		Resources: [][2]string{{"CONTRACT_ID", q.ContractID}},
+	}
 }

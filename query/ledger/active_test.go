@@ -85,7 +85,11 @@ func TestActiveContractsPages(t *testing.T) {
 		var got []string
 		for token := ""; ; {
 			var page contractsPage
-			s.post("/v2/state/active-contracts-page", fmt.Sprintf(`{"eventFormat":%s,"maxPageSize":%d,"pageToken":%q}`, byParty(bob), size, token), &page)
+			offset := "" // the request for the next page may have that which the first answer gave
+			if len(got)%2 == 1 {
+				offset = `"activeAtOffset":200,`
+			}
+			s.post("/v2/state/active-contracts-page", fmt.Sprintf(`{%s"eventFormat":%s,"maxPageSize":%d,"pageToken":%q}`, offset, byParty(bob), size, token), &page)
 			if len(page.Contracts) > size || page.Offset != 200 {
 				t.Fatalf("page %+v", page)
 			}
@@ -93,6 +97,7 @@ func TestActiveContractsPages(t *testing.T) {
 			if token = page.Next; token == "" {
 				break
 			}
+			s.refused("POST", "/v2/state/active-contracts-page", fmt.Sprintf(`{"activeAtOffset":100,"eventFormat":%s,"pageToken":%q}`, byParty(bob), token), 400, invalidArgument)
 			source.grow(1) // the pages stay those of the end of the first one
 		}
 		if !slices.Equal(got, want) {

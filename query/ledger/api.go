@@ -12,6 +12,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
+	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -131,16 +132,25 @@ func (a *API) Mount() query.Mount {
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
 	return append(a.passing.routes(), []query.Route{
-		{Method: "POST", Path: "/v2/updates", Name: "ledger.updates", Class: query.Page, Handle: a.read(a.listUpdates(false))},
-		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Class: query.Page, Handle: a.read(a.listUpdates(true))},
-		{Method: "GET", Path: "/v2/updates", Name: "ledger.updates.stream", Handle: a.read(a.streamUpdates)},
+		{Method: "POST", Path: "/v2/updates", Name: "ledger.updates", Class: query.Page, Handle: a.read(a.listUpdates(view.Formats))},
+		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Class: query.Page, Handle: a.read(a.listUpdates(view.Flats))},
+		{Method: "GET", Path: "/v2/updates", Name: "ledger.updates.stream", Handle: a.read(a.streamUpdates(view.Flats))},
 		{Method: "POST", Path: "/v2/updates/get-updates-page", Name: "ledger.updates.page", Class: query.Page, Handle: a.read(a.updatesPage)},
-		{Method: "POST", Path: "/v2/updates/update-by-id", Name: "ledger.update_by_id", Handle: a.read(a.updateByID)},
-		{Method: "POST", Path: "/v2/updates/update-by-offset", Name: "ledger.update_by_offset", Handle: a.read(a.updateByOffset)},
+		{Method: "POST", Path: "/v2/updates/update-by-id", Name: "ledger.update_by_id", Handle: a.read(a.byBody(view.ParseUpdateByID))},
+		{Method: "POST", Path: "/v2/updates/update-by-offset", Name: "ledger.update_by_offset", Handle: a.read(a.byBody(view.ParseUpdateByOffset))},
+		{Method: "GET", Path: "/v2/updates/flats", Name: "ledger.flats.stream", Handle: a.read(a.streamUpdates(view.Flats))},
+		{Method: "POST", Path: "/v2/updates/trees", Name: "ledger.trees", Class: query.Page, Handle: a.read(a.listUpdates(view.Trees))},
+		{Method: "GET", Path: "/v2/updates/trees", Name: "ledger.trees.stream", Handle: a.read(a.streamUpdates(view.Trees))},
+		{Method: "POST", Path: "/v2/updates/transaction-by-id", Name: "ledger.transaction_by_id", Handle: a.read(a.byBody(view.ParseTransactionByID))},
+		{Method: "POST", Path: "/v2/updates/transaction-by-offset", Name: "ledger.transaction_by_offset", Handle: a.read(a.byBody(view.ParseTransactionByOffset))},
+		{Method: "GET", Path: "/v2/updates/transaction-tree-by-id/{update-id}", Name: "ledger.tree_by_id", Handle: a.read(a.treeByID)},
+		{Method: "GET", Path: "/v2/updates/transaction-tree-by-offset/{offset}", Name: "ledger.tree_by_offset", Handle: a.read(a.treeByOffset)},
 
 		{Method: "POST", Path: "/v2/state/active-contracts", Name: "ledger.active", Class: query.Page, Handle: a.read(a.listActive)},
 		{Method: "GET", Path: "/v2/state/active-contracts", Name: "ledger.active.stream", Handle: a.read(a.streamActive)},
 		{Method: "POST", Path: "/v2/state/active-contracts-page", Name: "ledger.active.page", Class: query.Page, Handle: a.read(a.activePage)},
+		{Method: "GET", Path: "/v2/state/active-contracts-page", Name: "ledger.active.page.old", Class: query.Page, Handle: a.read(a.activePage)},
+		{Method: "POST", Path: "/v2/contracts/contract-by-id", Name: "ledger.contract", Handle: a.read(a.contract)},
 		{Method: "POST", Path: "/v2/events/events-by-contract-id", Name: "ledger.contract_events", Handle: a.read(a.contractEvents)},
 
 		{Method: "GET", Path: "/v2/state/ledger-end", Name: "ledger.end", Handle: a.read(a.ledgerEnd)},

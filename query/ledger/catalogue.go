@@ -20,6 +20,7 @@ const (
 	permissionDenied     Code = "PERMISSION_DENIED"
 	staleAuthorization   Code = "STALE_STREAM_AUTHORIZATION"
 	updateNotFound       Code = "UPDATE_NOT_FOUND"
+	contractMissing      Code = "CONTRACT_NOT_FOUND"
 	contractNotFound     Code = "CONTRACT_EVENTS_NOT_FOUND"
 	unknownPath          Code = "UNKNOWN_PATH"
 	methodNotAllowed     Code = "METHOD_NOT_ALLOWED"
@@ -58,6 +59,7 @@ var catalogue = map[Code]kind{
 	noTemplatesForName:   {category: 11, grpc: 5, status: 404},
 	templatesNotFound:    {category: 11, grpc: 5, status: 404},
 	updateNotFound:       {category: 11, grpc: 5, status: 404},
+	contractMissing:      {category: 11, grpc: 5, status: 404},
 	contractNotFound:     {category: 11, grpc: 5, status: 404},
 	unknownPath:          {category: 11, grpc: 5, status: 404},
 	methodNotAllowed:     {category: 14, grpc: 12, status: 405},

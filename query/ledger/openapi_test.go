@@ -62,7 +62,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 				t.Errorf("%s: the example %s has the answer %d %s, not %d %s", op, r.Name, a.status, a.body, first.status, first.body)
 			}
 		}
-		if op.Method == "GET" {
+		if op.Method == "GET" && op.RequestBody == nil {
 			if a := s.do("HEAD", requests[0].Target, ""); a.status != first.status || a.header.Get("Content-Type") != first.header.Get("Content-Type") {
 				t.Errorf("%s: HEAD has the answer %d %v, GET %d %v", op, a.status, a.header, first.status, first.header)
 			}
@@ -143,7 +143,7 @@ func TestAsyncDocument(t *testing.T) {
 			t.Errorf("there is no schema %s", ref[1])
 		}
 	}
-	if len(found) != 7 {
+	if len(found) != 10 {
 		t.Errorf("%d references", len(found))
 	}
 }

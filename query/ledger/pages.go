@@ -161,20 +161,21 @@ func (a *API) activePage(ctx context.Context, r *reading) error {
 	return a.page(ctx, r, `{"activeContracts":[`, c, size, func() any {
 		answer := activePageAnswer{Offset: at}
 		if c.more {
-			answer.Next = a.tokens.Seal(r.node.activePageDigest(q), keyPayload(binary.AppendVarint(nil, at), c.query.After))
+			answer.Next = a.tokens.Seal(r.node.activeDigest("page", 0, q.Format), keyPayload(binary.AppendVarint(nil, at), c.query.After))
 		}
 		return answer
 	})
 }
 
 // activePagePlace says which set a page is of and after which of its contracts it begins. The
-// set of a first page is fixed by its token, even when the stream has grown.
+// set of a first page is fixed by its token, even when the stream has grown; the request for another
+// page may name the offset that the first answer gave.
 func (a *API) activePagePlace(ctx context.Context, r *reading, q *view.ActivePage) (at int64, after history.ContractKey, err error) {
 	switch {
 	case q.Token != "":
-		payload, ok := a.tokens.Open(r.node.activePageDigest(q), q.Token)
+		payload, ok := a.tokens.Open(r.node.activeDigest("page", 0, q.Format), q.Token)
 		at, n := binary.Varint(payload)
-		if after, ok = readKey(payload[max(n, 0):], ok && n > 0); !ok {
+		if after, ok = readKey(payload[max(n, 0):], ok && n > 0); !ok || q.Offset != nil && *q.Offset != at {
 			return 0, after, badPageToken()
 		}
 		return at, after, nil
@@ -183,12 +184,4 @@ func (a *API) activePagePlace(ctx context.Context, r *reading, q *view.ActivePag
 	}
 	at, err = r.node.ends.current(ctx)
 	return at, after, err
-}
-
-// activePageDigest identifies a request for pages of active contracts for its tokens.
-func (n *node) activePageDigest(q *view.ActivePage) []byte {
-	if q.Offset == nil {
-		return n.activeDigest("page of the end", 0, q.Format)
-	}
-	return n.activeDigest("page", *q.Offset, q.Format)
 }

@@ -159,6 +159,9 @@ type element struct {
 				}
 			}
 		}
+		TransactionTree *struct {
+			Value struct{ Offset int64 }
+		}
 		OffsetCheckpoint *struct {
 			Value struct {
 				Offset            int64
@@ -181,6 +184,9 @@ func offsets(list []element) (all []int64) {
 	for _, e := range list {
 		if e.Update.Transaction != nil {
 			all = append(all, e.Update.Transaction.Value.Offset)
+		}
+		if e.Update.TransactionTree != nil {
+			all = append(all, e.Update.TransactionTree.Value.Offset)
 		}
 	}
 	return all
@@ -232,8 +238,11 @@ func (s *served) dial(path string, o *websocket.DialOptions) (*socket, *http.Res
 	conn.SetReadLimit(-1)
 	s.t.Cleanup(func() { conn.CloseNow() })
 	schema := "JsGetUpdatesResponse"
-	if strings.Contains(path, "active") {
+	switch {
+	case strings.Contains(path, "active"):
 		schema = "JsGetActiveContractsResponse"
+	case strings.Contains(path, "trees"):
+		schema = "JsGetUpdateTreesResponse"
 	}
 	return &socket{conn, s.t, schema}, response, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
+	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 )
 
 // Codes of RFC 6455 with which websockets are closed.
@@ -27,14 +28,16 @@ const firstFrame = 30 * time.Second
 // opener makes a cursor of a request that came over a websocket.
 type opener func(ctx context.Context, r *reading, body []byte) (cursor, readers, error)
 
-func (a *API) streamUpdates(_ context.Context, r *reading) error {
-	return a.upgrade(r, func(ctx context.Context, r *reading, body []byte) (cursor, readers, error) {
-		c, needs, err := r.updates(ctx, body, true)
-		if err != nil {
-			return nil, needs, err
-		}
-		return newReplay(a, c), needs, nil
-	})
+func (a *API) streamUpdates(form view.Form) func(context.Context, *reading) error {
+	return func(_ context.Context, r *reading) error {
+		return a.upgrade(r, func(ctx context.Context, r *reading, body []byte) (cursor, readers, error) {
+			c, needs, err := r.updates(ctx, body, form)
+			if err != nil {
+				return nil, needs, err
+			}
+			return newReplay(a, c), needs, nil
+		})
+	}
 }
 
 func (a *API) streamActive(_ context.Context, r *reading) error {

@@ -28,9 +28,14 @@ func TestSocketEndsAfterTheLastElement(t *testing.T) {
 		"all":              {updates(0, 6000, anyParty), span(1, 3000)},
 		"all, descending":  {updates(0, 6000, anyParty, `,"descendingOrder":true`), span(3000, 1)},
 		"nothing":          {updates(20, 20, anyParty), nil},
+		"trees":            {`{"beginExclusive":0,"endInclusive":8,"filter":` + anyParty + `}`, span(1, 4)},
 		"a legacy request": {`{"beginExclusive":0,"endInclusive":8,"filter":` + anyParty + `,"verbose":true}`, span(1, 4)},
 	} {
-		list, refused, code := s.open("/v2/updates", c.request).rest()
+		path := "/v2/updates"
+		if name == "trees" {
+			path += "/trees"
+		}
+		list, refused, code := s.open(path, c.request).rest()
 		if got := offsets(list); !slices.Equal(got, c.want) || code != 1000 || refused != nil {
 			t.Errorf("%s: %d offsets %.40v, %+v, code %d; want %d", name, len(got), got, refused, code, len(c.want))
 		}

@@ -1,19 +1,21 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
+	"strconv"
 
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
+func (a *API) listUpdates(form view.Form) func(context.Context, *reading) error {
 	return func(ctx context.Context, r *reading) error {
 		rules, err := a.listRules(r)
 		if err != nil {
 			return err
 		}
-		c, _, err := r.updates(ctx, r.RawBody(), legacy)
+		c, _, err := r.updates(ctx, r.RawBody(), form)
 		if err != nil {
 			return err
 		}
@@ -33,12 +35,12 @@ func (a *API) listUpdates(legacy bool) func(context.Context, *reading) error {
 
 // updates reads a GetUpdatesRequest into a cursor. needs is what the reader must have the
 // right to.
-func (r *reading) updates(ctx context.Context, body []byte, legacy bool) (c *updateCursor, needs readers, err error) {
+func (r *reading) updates(ctx context.Context, body []byte, form view.Form) (c *updateCursor, needs readers, err error) {
 	known, err := r.node.knownNames(ctx)
 	if err != nil {
 		return nil, needs, err
 	}
-	q, err := view.ParseUpdates(body, known, legacy)
+	q, err := view.ParseUpdates(body, known, form)
 	if err != nil {
 		return nil, needs, err
 	}
@@ -78,25 +80,58 @@ type readers struct {
 	any     bool
 }
 
-func (a *API) updateByID(ctx context.Context, r *reading) error {
-	return a.oneUpdate(ctx, r, view.ParseUpdateByID)
+// parseOne makes of a body what it asks for; of known names those in filters must be.
+type parseOne func(body []byte, known *view.Known) (*view.OneUpdate, error)
+
+// byBody answers with the update that a body asks for.
+func (a *API) byBody(parse parseOne) func(context.Context, *reading) error {
+	return func(ctx context.Context, r *reading) error {
+		known, err := r.node.knownNames(ctx)
+		if err != nil {
+			return err
+		}
+		q, err := parse(r.RawBody(), known)
+		if err != nil {
+			return err
+		}
+		return a.oneUpdate(ctx, r, q)
+	}
 }
 
-func (a *API) updateByOffset(ctx context.Context, r *reading) error {
-	return a.oneUpdate(ctx, r, view.ParseUpdateByOffset)
+// treeByID and treeByOffset answer with the tree of the transaction that the path names.
+func (a *API) treeByID(ctx context.Context, r *reading) error {
+	id, err := r.Path("update-id")
+	if err != nil {
+		return err
+	}
+	parties := r.Query()
+	q, err := view.TreeByID(id, parties.Texts("parties"))
+	if err = cmp.Or(parties.Err(), err); err != nil {
+		return err
+	}
+	return a.oneUpdate(ctx, r, q)
+}
+
+func (a *API) treeByOffset(ctx context.Context, r *reading) error {
+	text, err := r.Path("offset")
+	if err != nil {
+		return err
+	}
+	offset, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return &undecodable{"Invalid value for: path parameter offset"}
+	}
+	parties := r.Query()
+	q, err := view.TreeByOffset(offset, parties.Texts("parties"))
+	if err = cmp.Or(parties.Err(), err); err != nil {
+		return err
+	}
+	return a.oneUpdate(ctx, r, q)
 }
 
 // oneUpdate answers with a single update. One that the format lets nothing through of is
 // as one that is not there.
-func (a *API) oneUpdate(ctx context.Context, r *reading, parse func([]byte, *view.Known) (*view.OneUpdate, error)) error {
-	known, err := r.node.knownNames(ctx)
-	if err != nil {
-		return err
-	}
-	q, err := parse(r.RawBody(), known)
-	if err != nil {
-		return err
-	}
+func (a *API) oneUpdate(ctx context.Context, r *reading, q *view.OneUpdate) error {
 	parties, any := q.Format.Readers()
 	if err := r.who.MayRead(parties, any); err != nil {
 		return err
@@ -106,7 +141,7 @@ func (a *API) oneUpdate(ctx context.Context, r *reading, parse func([]byte, *vie
 		return err
 	}
 	if u != nil {
-		text, visible, err := q.Format.AppendUpdate(nil, u)
+		text, visible, err := q.Append(nil, u)
 		if err != nil {
 			return err
 		}

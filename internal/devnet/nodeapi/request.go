@@ -13,7 +13,7 @@ import (
 // websocket. Members that a client leaves out are nil.
 
 type updatesRequest struct {
-	Begin      int64              `json:"beginExclusive"`
+	Begin      *int64             `json:"beginExclusive"`
 	End        *int64             `json:"endInclusive"`
 	Filter     *transactionFilter `json:"filter"`
 	Verbose    *bool              `json:"verbose"`

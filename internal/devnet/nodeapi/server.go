@@ -235,6 +235,9 @@ func (n *readServer) updatesOf(legacy bool) opener {
 		if err := reply.Unmarshal(body, &q); err != nil {
 			return nil, err
 		}
+		if q.Begin == nil {
+			return nil, reply.BadRequest("invalid body: beginExclusive is missing")
+		}
 		f, err := n.formats.update(&q, legacy)
 		if err != nil {
 			return nil, err
@@ -246,26 +249,26 @@ func (n *readServer) updatesOf(legacy bool) opener {
 		if err != nil {
 			return nil, err
 		}
-		return newUpdateStream(n.store, n.view, f, q.Begin, end, q.Descending, n.options.CheckpointEvery), nil
+		return newUpdateStream(n.store, n.view, f, *q.Begin, end, q.Descending, n.options.CheckpointEvery), nil
 	}
 }
 
 // checkRange verifies the offsets of a request and returns its end, or never.
 func (n *readServer) checkRange(q *updatesRequest) (int64, error) {
-	ledgerEnd := n.currentEnd()
+	begin, ledgerEnd := *q.Begin, n.currentEnd()
 	switch {
-	case q.Begin < 0:
-		return 0, invalidArgument("begin_exclusive %d is negative", q.Begin)
+	case begin < 0:
+		return 0, invalidArgument("begin_exclusive %d is negative", begin)
 	case q.End == nil && q.Descending:
 		return 0, invalidArgument("descending_order needs end_inclusive")
-	case q.Begin > ledgerEnd:
-		return 0, afterLedgerEnd("Begin", q.Begin, ledgerEnd)
+	case begin > ledgerEnd:
+		return 0, afterLedgerEnd("Begin", begin, ledgerEnd)
 	case q.End != nil && *q.End > ledgerEnd:
 		return 0, afterLedgerEnd("End", *q.End, ledgerEnd)
-	case q.End != nil && *q.End < q.Begin:
-		return 0, invalidArgument("end_inclusive %d is before begin_exclusive %d", *q.End, q.Begin)
-	case q.Begin < n.options.PrunedOffset:
-		return 0, prunedData(q.Begin, n.options.PrunedOffset)
+	case q.End != nil && *q.End < begin:
+		return 0, invalidArgument("end_inclusive %d is before begin_exclusive %d", *q.End, begin)
+	case begin < n.options.PrunedOffset:
+		return 0, prunedData(begin, n.options.PrunedOffset)
 	case q.End == nil:
 		return sim.Never, nil
 	}

@@ -29,19 +29,36 @@ func fewKnown() *view.Known {
 // operation reads the body of a request.
 type operation func(body string) error
 
+// begun is a body with beginExclusive, if it is an object without.
+func begun(body string) string {
+	rest, ok := strings.CutPrefix(body, "{")
+	if !ok || strings.Contains(body, `"beginExclusive"`) {
+		return body
+	}
+	if rest != "}" {
+		rest = "," + rest
+	}
+	return `{"beginExclusive":0` + rest
+}
+
 func operations(k *view.Known) map[string]operation {
 	return map[string]operation{
-		"updates": func(b string) error { _, err := view.ParseUpdates([]byte(b), k, false); return err },
-		"flats":   func(b string) error { _, err := view.ParseUpdates([]byte(b), k, true); return err },
+		"updates": func(b string) error { _, err := view.ParseUpdates([]byte(begun(b)), k, view.Formats); return err },
+		"flats":   func(b string) error { _, err := view.ParseUpdates([]byte(begun(b)), k, view.Flats); return err },
+		"trees":   func(b string) error { _, err := view.ParseUpdates([]byte(begun(b)), k, view.Trees); return err },
+		"as sent": func(b string) error { _, err := view.ParseUpdates([]byte(b), k, view.Flats); return err },
 		"page":    func(b string) error { _, err := view.ParseUpdatesPage([]byte(b), k); return err },
 		"by id":   func(b string) error { _, err := view.ParseUpdateByID([]byte(b), k); return err },
 		"by offset": func(b string) error {
 			_, err := view.ParseUpdateByOffset([]byte(b), k)
 			return err
 		},
-		"active":      func(b string) error { _, err := view.ParseActive([]byte(b), k); return err },
-		"active page": func(b string) error { _, err := view.ParseActivePage([]byte(b), k); return err },
-		"contract":    func(b string) error { _, err := view.ParseContractEvents([]byte(b), k); return err },
+		"active":         func(b string) error { _, err := view.ParseActive([]byte(b), k); return err },
+		"active page":    func(b string) error { _, err := view.ParseActivePage([]byte(b), k); return err },
+		"transaction":    func(b string) error { _, err := view.ParseTransactionByID([]byte(b), k); return err },
+		"transaction at": func(b string) error { _, err := view.ParseTransactionByOffset([]byte(b), k); return err },
+		"contract alone": func(b string) error { _, err := view.ParseContract([]byte(b)); return err },
+		"contract":       func(b string) error { _, err := view.ParseContractEvents([]byte(b), k); return err },
 	}
 }
 
@@ -83,14 +100,15 @@ func TestBadInput(t *testing.T) {
 		{"a member twice", "updates", `{"beginExclusive":1,"beginExclusive":2}`, text, ""},
 		{"too deep", "updates", deep, text, ""},
 		{"unknown members", "updates", `{"novel":[{"a":1}],"updateFormat":` + everything + `}`, fine, ""},
-		{"null members", "updates", `{"beginExclusive":null,"endInclusive":null,"descendingOrder":null,"filter":null,"verbose":null,"updateFormat":` + everything + `}`, fine, ""},
+		{"null members", "updates", `{"beginExclusive":0,"endInclusive":null,"descendingOrder":null,"filter":null,"verbose":null,"updateFormat":` + everything + `}`, fine, ""},
 
 		{"beginExclusive as text", "updates", `{"beginExclusive":"1"}`, text, "beginExclusive must be a whole number"},
 		{"beginExclusive with a fraction", "updates", `{"beginExclusive":1.0}`, text, "beginExclusive"},
 		{"beginExclusive too large", "updates", `{"beginExclusive":9223372036854775808}`, text, "beginExclusive"},
 		{"beginExclusive largest", "updates", `{"beginExclusive":9223372036854775807,"updateFormat":` + everything + `}`, fine, ""},
 		{"beginExclusive negative", "updates", `{"beginExclusive":-1,"updateFormat":` + everything + `}`, view.InvalidArgument, "negative"},
-		{"beginExclusive left out", "updates", `{"updateFormat":` + everything + `}`, fine, ""},
+		{"beginExclusive left out", "as sent", `{"updateFormat":` + everything + `}`, text, "beginExclusive is required"},
+		{"beginExclusive null", "as sent", `{"beginExclusive":null,"updateFormat":` + everything + `}`, text, "beginExclusive is required"},
 		{"endInclusive as a truth", "updates", `{"endInclusive":true}`, text, "endInclusive"},
 		{"endInclusive below the beginning", "updates", `{"beginExclusive":5,"endInclusive":4,"updateFormat":` + everything + `}`, view.InvalidArgument, "before"},
 		{"endInclusive at the beginning", "updates", `{"beginExclusive":5,"endInclusive":5,"updateFormat":` + everything + `}`, fine, ""},
@@ -100,7 +118,24 @@ func TestBadInput(t *testing.T) {
 		{"updateFormat left out", "updates", `{}`, view.InvalidArgument, "required"},
 		{"updateFormat for nothing", "updates", `{"updateFormat":{}}`, fine, ""},
 		{"filter and updateFormat", "flats", `{"filter":` + everyone + `,"updateFormat":` + everything + `}`, view.InvalidArgument, "both"},
-		{"verbose and updateFormat", "flats", `{"verbose":false,"updateFormat":` + everything + `}`, view.InvalidArgument, "both"},
+		{"verbose and updateFormat", "flats", `{"verbose":true,"updateFormat":` + everything + `}`, view.InvalidArgument, "both"},
+		{"verbose false beside updateFormat", "flats", `{"verbose":false,"updateFormat":` + everything + `}`, fine, ""},
+		{"verbose false beside updateFormat alone", "updates", `{"verbose":false,"updateFormat":` + everything + `}`, fine, ""},
+		{"trees by updateFormat", "trees", `{"updateFormat":` + everything + `}`, view.InvalidArgument, "not update_format"},
+		{"trees by filter", "trees", `{"filter":{"filtersForAnyParty":{}},"verbose":true}`, fine, ""},
+		{"a transaction by parties", "transaction", `{"updateId":"12","requestingParties":["a::b"]}`, fine, ""},
+		{"a transaction by a format", "transaction", `{"updateId":"12","transactionFormat":{"transactionShape":"TRANSACTION_SHAPE_ACS_DELTA","eventFormat":{"filtersForAnyParty":{}}}}`, fine, ""},
+		{"a transaction by both", "transaction", `{"updateId":"12","requestingParties":["a::b"],"transactionFormat":{"transactionShape":"TRANSACTION_SHAPE_ACS_DELTA","eventFormat":{"filtersForAnyParty":{}}}}`, view.InvalidArgument, "both"},
+		{"a transaction by neither", "transaction", `{"updateId":"12"}`, view.InvalidArgument, "either requesting_parties or"},
+		{"a transaction for nobody", "transaction", `{"updateId":"12","requestingParties":["nobody"]}`, view.InvalidArgument, "is not a party"},
+		{"a transaction without id", "transaction", `{"requestingParties":["a::b"]}`, view.MissingField, "update_id"},
+		{"a transaction at no offset", "transaction at", `{"requestingParties":["a::b"]}`, view.MissingField, "offset"},
+		{"a transaction at offset 0", "transaction at", `{"offset":0,"requestingParties":["a::b"]}`, view.InvalidArgument, "positive"},
+		{"a transaction at an offset", "transaction at", `{"offset":1,"requestingParties":["a::b"]}`, fine, ""},
+		{"a contract for parties", "contract alone", `{"contractId":"00","queryingParties":["a::b"]}`, fine, ""},
+		{"a contract for anybody", "contract alone", `{"contractId":"00"}`, fine, ""},
+		{"a contract for nobody", "contract alone", `{"contractId":"00","queryingParties":[1]}`, text, "queryingParties"},
+		{"no contract", "contract alone", `{}`, view.MissingField, "contract_id"},
 		{"verbose alone", "flats", `{"verbose":true}`, view.InvalidArgument, "required"},
 		{"verbose as a number", "flats", `{"verbose":1,"filter":` + everyone + `}`, text, "verbose"},
 		{"filter as text", "flats", `{"filter":"x"}`, text, "filter must be an object"},

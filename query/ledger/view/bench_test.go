@@ -85,7 +85,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				q, err := view.ParseUpdates(body, k, false)
+				q, err := view.ParseUpdates(body, k, view.Formats)
 				if err != nil {
 					b.Fatal(err)
 				}

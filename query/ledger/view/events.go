@@ -23,11 +23,11 @@ type eventWriter struct {
 var errNotLocal = errors.New("it is not of a node's stream")
 
 // append appends an event of a transaction as far as the format lets it through.
-func (w *eventWriter) append(dst []byte, e *schemas.Event, effects bool) (out []byte, visible bool, err error) {
+func (w *eventWriter) append(dst []byte, e *schemas.Event, as shape) (out []byte, visible bool, err error) {
 	if e.Local == nil {
 		return dst, false, errNotLocal
 	}
-	if !effects {
+	if as == acsDelta {
 		return w.appendDelta(dst, e)
 	}
 	s, ok := w.format.look(e.Local.Witnesses, w.format.templates.of(e.PackageName, e.TemplateID))
@@ -38,12 +38,26 @@ func (w *eventWriter) append(dst []byte, e *schemas.Event, effects bool) (out []
 		return dst, false, err
 	}
 	delta := w.format.isDelta(e, &s)
-	if e.Kind == schemas.Created {
-		dst = w.appendCreated(append(dst, `{"CreatedEvent":`...), e, &s, delta)
-	} else {
-		dst = w.appendExercised(append(dst, `{"ExercisedEvent":`...), e, &s, delta)
+	kind, end := "", `}`
+	if as == tree {
+		dst = append(w.appendNode(append(dst, '"'), e), `":`...)
+		kind, end = `Tree`, `}}`
 	}
-	return append(dst, '}'), true, nil
+	if e.Kind == schemas.Created {
+		dst = w.appendCreated(beginEvent(dst, "Created", kind), e, &s, delta)
+	} else {
+		dst = w.appendExercised(beginEvent(dst, "Exercised", kind), e, &s, delta)
+	}
+	return append(dst, end...), true, nil
+}
+
+// beginEvent appends the key of an event; that of a tree has its object as a value.
+func beginEvent(dst []byte, name, kind string) []byte {
+	dst = append(append(append(append(dst, `{"`...), name...), kind...), `Event":`...)
+	if kind != "" {
+		dst = append(dst, `{"value":`...)
+	}
+	return dst
 }
 
 // appendDelta does so in the shape ACS_DELTA.

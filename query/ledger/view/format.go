@@ -14,10 +14,20 @@ import (
 type UpdateFormat struct {
 	// transactions and reassignments are nil when none of the kind are asked for.
 	transactions, reassignments *EventFormat
-	// effects is the shape LEDGER_EFFECTS of transactions, else ACS_DELTA.
-	effects  bool
+	// shape is that of transactions.
+	shape    shape
 	topology *topologyFormat
 }
+
+// shape is which events a transaction has, and how they are written.
+type shape byte
+
+const (
+	acsDelta shape = iota
+	ledgerEffects
+	// tree has the events of ledgerEffects by their node numbers.
+	tree
+)
 
 // topologyFormat asks for topology events, of all parties if parties is empty.
 type topologyFormat struct{ parties map[string]bool }
@@ -78,7 +88,7 @@ func (f *UpdateFormat) Selection() nodehistory.Selection {
 		s.Transactions = f.transactions.selection()
 		// Whether an exercise changes the contracts active for some parties can be said of
 		// their contracts only; for any party the stream says it.
-		s.Contracts = !f.effects || f.transactions.anyParty == nil
+		s.Contracts = f.shape == acsDelta || f.transactions.anyParty == nil
 	}
 	if f.reassignments != nil {
 		s.Reassignments = f.reassignments.selection()
@@ -124,9 +134,7 @@ func (f *UpdateFormat) Digest() [32]byte {
 			e.describe(&text)
 		}
 	}
-	if f.effects {
-		text.WriteString("effects ")
-	}
+	text.WriteString([...]string{acsDelta: "", ledgerEffects: "effects ", tree: "tree "}[f.shape])
 	if f.topology != nil {
 		text.WriteString("topology " + strings.Join(slices.Sorted(maps.Keys(f.topology.parties)), " "))
 	}

@@ -41,7 +41,7 @@ func (p *formats) transactionFormat(r *reader, name string, f *UpdateFormat) {
 	case shape == "" || shape == "TRANSACTION_SHAPE_UNSPECIFIED":
 		r.fail(missing("transaction_shape"))
 	case shape == "TRANSACTION_SHAPE_LEDGER_EFFECTS":
-		f.effects = true
+		f.shape = ledgerEffects
 	case shape != "TRANSACTION_SHAPE_ACS_DELTA":
 		r.fail(undecodable("%s.transactionShape %.100q is unknown", name, shape))
 	}

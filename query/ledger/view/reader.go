@@ -113,6 +113,13 @@ func text(to *string) memberReader {
 	return func(r *reader, at string) { *to = r.text(at) }
 }
 
+// texts reads a list of texts.
+func texts(to *[]string) memberReader {
+	return func(r *reader, at string) {
+		r.list(at, func() { *to = append(*to, r.text("each of "+at)) })
+	}
+}
+
 func (r *reader) integer(name string, bits int) int64 {
 	n, err := strconv.ParseInt(string(r.c.Raw()), 10, bits)
 	if err != nil {

@@ -26,7 +26,7 @@ func (f *UpdateFormat) AppendUpdate(dst []byte, u *schemas.Update) (out []byte, 
 		dst, visible, err = f.topology.append(dst, u)
 	case schemas.Transaction:
 		if f.transactions != nil {
-			dst, visible, err = f.transactions.appendTransaction(dst, u, f.effects)
+			dst, visible, err = f.transactions.appendTransaction(dst, u, f.shape)
 		}
 	case schemas.Assignment, schemas.Unassignment:
 		if f.reassignments != nil {
@@ -44,9 +44,13 @@ func (f *UpdateFormat) AppendUpdate(dst []byte, u *schemas.Update) (out []byte, 
 	return dst, visible, nil
 }
 
-func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, effects bool) ([]byte, bool, error) {
+func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, s shape) ([]byte, bool, error) {
 	submitter := f.isSubmitter(u)
-	dst = append(dst, `{"update":{"Transaction":{"value":{`...)
+	if s == tree {
+		dst = append(dst, `{"update":{"TransactionTree":{"value":{`...)
+	} else {
+		dst = append(dst, `{"update":{"Transaction":{"value":{`...)
+	}
 	if submitter && u.Local.CommandID != "" {
 		dst = append(appendText(append(dst, `"commandId":`...), u.Local.CommandID), ',')
 	}
@@ -55,14 +59,18 @@ func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, effects b
 	w.timeAt, w.time = len(dst), u.EffectiveAt
 	dst = schemas.AppendShortTime(dst, u.EffectiveAt)
 	w.timeEnd = len(dst)
-	dst = append(dst, `","events":[`...)
+	if s == tree {
+		dst = append(dst, `","eventsById":{`...)
+	} else {
+		dst = append(dst, `","events":[`...)
+	}
 	visible := false
 	for i := range u.Events {
 		before := len(dst)
 		if visible {
 			dst = append(dst, ',')
 		}
-		out, shown, err := w.append(dst, &u.Events[i], effects)
+		out, shown, err := w.append(dst, &u.Events[i], s)
 		if err != nil {
 			return dst, false, fmt.Errorf("event %d: %w", u.Events[i].Node, err)
 		}
@@ -74,6 +82,9 @@ func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, effects b
 	}
 	if !visible {
 		return dst, false, nil
+	}
+	if s == tree {
+		return f.appendTail(append(dst, '}'), u, submitter), true, nil
 	}
 	dst = append(dst, ']')
 	if u.ExternalTransactionHash != "" {

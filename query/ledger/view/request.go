@@ -29,6 +29,8 @@ type OneUpdate struct {
 	ID     string
 	Offset int64
 	Format *UpdateFormat
+	// bare asks for the transaction alone.
+	bare bool
 }
 
 // Active is a GetActiveContractsRequest.
@@ -57,20 +59,36 @@ type ContractEvents struct {
 	Format     *EventFormat
 }
 
-// ParseUpdates decodes and checks a GetUpdatesRequest. legacy admits filter and verbose in
-// place of updateFormat, as /v2/updates/flats and the websocket do. Names in filters must be
-// known. Errors are *Invalid or *Undecodable; whether offsets are within the stream is left
+// Form is how an operation takes what is asked of it.
+type Form byte
+
+const (
+	// Formats are updateFormat alone.
+	Formats Form = iota
+	// Flats are updateFormat, or filter and verbose in its place.
+	Flats
+	// Trees are filter and verbose alone, for transactions as trees.
+	Trees
+)
+
+// ParseUpdates decodes and checks a GetUpdatesRequest in the form of its operation. Names in filters
+// must be known. Errors are *Invalid or *Undecodable; whether offsets are within the stream is left
 // to the caller.
-func ParseUpdates(body []byte, known *Known, legacy bool) (*Updates, error) {
+func ParseUpdates(body []byte, known *Known, form Form) (*Updates, error) {
 	q, p, old := &Updates{}, newFormats(known), legacyMembers{}
+	var begin *int64
 	err := read(body, members{
-		"beginExclusive": number(&q.Begin), "endInclusive": optional(&q.End), "descendingOrder": flag(&q.Descending),
+		"beginExclusive": optional(&begin), "endInclusive": optional(&q.End), "descendingOrder": flag(&q.Descending),
 		"updateFormat": p.updateFormat(&q.Format), "filter": p.transactionFilter(&old.filter), "verbose": old.readVerbose,
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case begin == nil:
+		return nil, undecodable("beginExclusive is required")
 	}
-	if q.Format, err = old.updateFormat(q.Format, legacy); err != nil {
+	q.Begin = *begin
+	if q.Format, err = old.updateFormat(q.Format, form); err != nil {
 		return nil, err
 	}
 	if err := checkRange(q.Begin, q.End); err != nil {
@@ -118,18 +136,13 @@ func ParseUpdateByOffset(body []byte, known *Known) (*OneUpdate, error) {
 	q, p := &OneUpdate{}, newFormats(known)
 	var offset *int64
 	err := read(body, members{"offset": optional(&offset), "updateFormat": p.updateFormat(&q.Format)})
-	switch {
-	case err != nil:
-		return nil, err
-	case offset == nil:
-		return nil, missing("offset")
-	case *offset <= 0:
-		return nil, invalid("offset %d is not positive", *offset)
-	case q.Format == nil:
-		return nil, missing("update_format")
+	if err == nil {
+		err = q.setOffset(offset)
 	}
-	q.Offset = *offset
-	return q, nil
+	if err == nil && q.Format == nil {
+		err = missing("update_format")
+	}
+	return q, err
 }
 
 // ParseActive decodes and checks a GetActiveContractsRequest, whose filter and verbose may
@@ -215,19 +228,28 @@ func (m *legacyMembers) readVerbose(r *reader, at string) {
 	m.verbose = &verbose
 }
 
+// given reports whether the members say anything. That values need no labels says nothing: clients
+// send it beside formats.
+func (m *legacyMembers) given() bool { return m.filter != nil || m.verbose != nil && *m.verbose }
+
 // updateFormat returns the format of a request: its own, or what its filter stands for.
-func (m *legacyMembers) updateFormat(own *UpdateFormat, legacy bool) (*UpdateFormat, error) {
+func (m *legacyMembers) updateFormat(own *UpdateFormat, form Form) (*UpdateFormat, error) {
 	switch {
-	case own != nil && (m.filter != nil || m.verbose != nil):
+	case own != nil && m.given():
 		return nil, invalid("both filter/verbose and update_format are specified")
+	case own != nil && form == Trees:
+		return nil, invalid("this operation takes filter and verbose, not update_format")
 	case own != nil:
 		return own, nil
 	case m.filter == nil:
 		return nil, invalid("either filter/verbose or update_format is required")
-	case !legacy:
+	case form == Formats:
 		return nil, invalid("this operation takes update_format only")
 	}
 	m.filter.Verbose = m.verbose != nil && *m.verbose
+	if form == Trees {
+		return &UpdateFormat{transactions: m.filter, reassignments: m.filter, shape: tree}, nil
+	}
 	topology := &topologyFormat{parties: map[string]bool{}} // those that the filter names
 	for party := range m.filter.byParty {
 		topology.parties[party] = true
@@ -238,7 +260,7 @@ func (m *legacyMembers) updateFormat(own *UpdateFormat, legacy bool) (*UpdateFor
 // eventFormat is the same for active contracts.
 func (m *legacyMembers) eventFormat(own *EventFormat) (*EventFormat, error) {
 	switch {
-	case own != nil && (m.filter != nil || m.verbose != nil):
+	case own != nil && m.given():
 		return nil, invalid("both filter/verbose and event_format are specified")
 	case own != nil:
 		return own, nil

@@ -20,7 +20,7 @@ import (
 // formatOf reads the format of a request for updates.
 func formatOf(t testing.TB, k *view.Known, format string) *view.UpdateFormat {
 	t.Helper()
-	q, err := view.ParseUpdates([]byte(`{"updateFormat":`+format+`}`), k, false)
+	q, err := view.ParseUpdates([]byte(`{"beginExclusive":0,"updateFormat":`+format+`}`), k, view.Formats)
 	if err != nil {
 		t.Fatalf("%.500s: %v", format, err)
 	}
@@ -261,7 +261,7 @@ func TestRequestsAreBounded(t *testing.T) {
 		"too many entries":    transactionsOf(`{"filtersForAnyParty":{"cumulative":[`+strings.Repeat(`{},`, 10_000)+`{}]}}`, "ACS_DELTA"),
 		"a party named twice": transactionsOf(`{"filtersByParty":{"a::1":{},"a::1":{}}}`, "ACS_DELTA"),
 	} {
-		if _, err := view.ParseUpdates([]byte(`{"updateFormat":`+format+`}`), fewKnown(), false); err == nil {
+		if _, err := view.ParseUpdates([]byte(`{"beginExclusive":0,"updateFormat":`+format+`}`), fewKnown(), view.Formats); err == nil {
 			t.Errorf("%s were taken", name)
 		}
 	}
