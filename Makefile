@@ -15,6 +15,9 @@ TESTFLAGS ?=
 # The longest first: what runs last has all processors and cannot use them.
 PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./internal/app ./internal/verify ./jobs/wallet \
 	./internal/devnet ./ingest/scan ./internal/history/node ./bench ./...
+# Of `make test-shards`: the packages whose tests read stores.
+SHARDED ?= ./indexer/... ./internal/history/... ./internal/published ./internal/verify ./internal/wallet ./ingest/node \
+	./export ./query/... ./jobs/wallet
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000
@@ -84,6 +87,11 @@ test: ## vet and test every package, on real parts, and name the slowest
 test-long: ## make test with as many rounds of tests as are worth a night
 	@scripts/setup.sh modules engine duckdb redis examples
 	LEDGERLAKE_LONG=1 go run ./scripts/gotest -timeout 0 $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: test-shards
+test-shards: ## the tests of what reads stores, with the stores spread over three engines
+	@scripts/setup.sh modules engine
+	LEDGERLAKE_TEST_SHARDS=3 go run ./scripts/gotest -vet=off -timeout 60m $(TESTFLAGS) $(SHARDED)
 
 .PHONY: check
 check: ## formatting, static analysis, go.mod, who imports whom, sizes, compose file, house rules

@@ -18,6 +18,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -306,11 +307,7 @@ func digests(t *testing.T, db *store.DB, reader *history.Reader) (*verify.Report
 
 func openStore(t *testing.T) (testStore, *history.Reader) {
 	t.Helper()
-	engine := enginetest.StartMigrated(t, indexer.Migrate)
-	db, err := store.Open(t.Context(), engine.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	engine := enginetest.StartMigrated(t, indexer.MigrateCluster)
+	db := storetest.Open(t, engine)
 	return testStore{engine, db}, history.NewReader(db, schemas.ScanStream)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -49,12 +50,7 @@ func sameRun(a, b schemas.Position) bool {
 // TestStoreToBucketAndBack exports from a real store and compares what the objects
 // hold, segment by segment, with a digest of the store that shares no code with it.
 func TestStoreToBucketAndBack(t *testing.T) {
-	dsn := enginetest.StartMigrated(t, indexer.Migrate)
-	db, err := store.Open(t.Context(), dsn.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := storetest.Open(t, enginetest.StartMigrated(t, indexer.MigrateCluster))
 	fill(t, db, schematest.New(schematest.Config{Seed: 5, Items: 90, Migrations: 2, Step: 45 * 60 * 1e6}).Items)
 	reader := history.NewReader(db, schemas.ScanStream)
 	e := newTestExporter(t, reader, openBucket(t), nil, nil)

@@ -8,6 +8,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/cluster"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -34,6 +35,7 @@ func (f *fixture) largeGranules(t *testing.T) {
 // TestGranulesOfAStoreThatIsWrittenTo has a store with large granules and a batch whose rows were
 // written and which was not committed: what is stored stays, and the batch is stored once.
 func TestGranulesOfAStoreThatIsWrittenTo(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	f.largeGranules(t)
 	h := schematest.New(schematest.Config{Seed: 8, Items: 200})

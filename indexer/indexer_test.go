@@ -12,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -27,13 +28,9 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	dsn := enginetest.StartMigrated(t, Migrate).DSN
-	db, err := store.Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	return &fixture{dsn: dsn, db: db, reader: history.NewReader(db, schemas.ScanStream), log: slog.New(slog.DiscardHandler)}
+	s := enginetest.StartMigrated(t, MigrateCluster)
+	db := storetest.Open(t, s)
+	return &fixture{dsn: s.DSN, db: db, reader: history.NewReader(db, schemas.ScanStream), log: slog.New(slog.DiscardHandler)}
 }
 
 // batches cuts items into batches of about size that mix neither migrations nor imports.

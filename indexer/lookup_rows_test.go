@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -75,6 +76,7 @@ func rendered(it *schemas.Item, want schemas.Encoding) []byte {
 // Copies are the committed items, whatever dictionary they were packed with, and end where
 // their journal does.
 func TestCopiesAreTheItems(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 8, Items: 300})
 	w := NewWriter(f.db, schemas.ScanStream, f.log)
@@ -117,6 +119,7 @@ func TestCopiesAreTheItems(t *testing.T) {
 // Copies that were made with another catalogue answer nothing, as their values might be written
 // otherwise, and are told apart from copies of other items.
 func TestCopiesOfAnotherCatalogueAreNotUsed(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 10, Items: 20, Migrations: 1})
 	w := NewWriter(f.db, schemas.ScanStream, f.log)
@@ -157,6 +160,7 @@ func TestCopiesOfAnotherCatalogueAreNotUsed(t *testing.T) {
 // A process that ends after the rows, or the dictionary, of a range were written and before
 // they were committed leaves nothing behind that the next one does not replace.
 func TestCopiesSurviveAnEndBetweenRowsAndCommit(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 9, Items: 200, Migrations: 1})
 	w := NewWriter(f.db, schemas.ScanStream, f.log)

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // A stream that was stopped for good stays so over a restart, until its rows are dropped.
 func TestStoppedStreamIsRefused(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	for range 2 { // over tables that exist, and when nothing is left to do
 		if err := Migrate(t.Context(), f.dsn); err != nil {

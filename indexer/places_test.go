@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
@@ -25,6 +26,7 @@ func (f *fixture) placeRows(t *testing.T) []string {
 // TestPlacesAreFilled has a store whose writer did not write places: what fills them finds the rows
 // that the writer writes, also when it is cut off after each of its ranges.
 func TestPlacesAreFilled(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 5, Items: 120})
 	side := journals.SideStream(schemas.ScanStream)

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -167,6 +168,7 @@ func (r *rewound) check(t *testing.T, size int) {
 }
 
 func TestScanIsTakenBack(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 11, Items: 120})
 	r := &rewound{fixture: f, stream: schemas.ScanStream, cut: batches,
@@ -183,6 +185,7 @@ func TestScanIsTakenBack(t *testing.T) {
 }
 
 func TestNodeStreamIsTakenBack(t *testing.T) {
+	enginetest.NotOnShards(t)
 	for name, pruned := range map[string]bool{"from its start": false, "of a pruned node": true} {
 		t.Run(name, func(t *testing.T) {
 			if pruned && !schematest.Long() {

@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -23,12 +24,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 // newDB is a store of the test's own.
 func newDB(t *testing.T) *store.DB {
 	t.Helper()
-	db, err := store.Open(t.Context(), enginetest.StartMigrated(t, indexer.Migrate).DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	return db
+	return storetest.Open(t, enginetest.StartMigrated(t, indexer.MigrateCluster))
 }
 
 // newLease is the part of a process in stream scan.

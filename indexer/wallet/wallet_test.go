@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -22,20 +23,15 @@ import (
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 type fixture struct {
-	dsn string
+	*enginetest.Store
 	db  *store.DB
 	log *slog.Logger
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	dsn := enginetest.StartMigrated(t, indexer.Migrate).DSN
-	db, err := store.Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	return &fixture{dsn: dsn, db: db, log: slog.New(slog.DiscardHandler)}
+	s := enginetest.StartMigrated(t, indexer.MigrateCluster)
+	return &fixture{s, storetest.Open(t, s), slog.New(slog.DiscardHandler)}
 }
 
 // stored writes the history of a simulated participant and returns it.
@@ -86,7 +82,7 @@ func TestWalletsShowWhatANodeTells(t *testing.T) {
 				t.Fatal(err)
 			}
 			model.check(t, reader)
-			if n := indexertest.Texts(t, f.dsn, "SELECT toString(count()) FROM wallet_contracts WHERE ended"); n[0] != "0" {
+			if n := indexertest.Texts(t, f.DSN, "SELECT toString(count()) FROM wallet_contracts WHERE ended"); n[0] != "0" {
 				t.Errorf("%s ends are left", n[0])
 			}
 		})
@@ -96,17 +92,20 @@ func TestWalletsShowWhatANodeTells(t *testing.T) {
 // rows are counts and sums of hashes of the tables of wallets, and of the ranges committed.
 func (f *fixture) walletRows(t *testing.T) []string {
 	t.Helper()
-	return indexertest.Texts(t, f.dsn, `
-		SELECT concat('contracts ', toString(count()), ' ', toString(sum(cityHash64(*)))) FROM wallet_contracts
-		UNION ALL SELECT concat('log ', toString(count()), ' ', toString(sum(cityHash64(*)))) FROM wallet_log
-		UNION ALL SELECT concat('status ', toString(count()), ' ', toString(sum(cityHash64(*)))) FROM wallet_status
-		ORDER BY 1`)
+	return indexertest.Texts(t, f.DSN, `
+		SELECT line FROM (
+			SELECT concat('contracts ', toString(count()), ' ', toString(sum(cityHash64(*)))) AS line FROM wallet_contracts
+			UNION ALL SELECT concat('log ', toString(count()), ' ', toString(sum(cityHash64(*)))) FROM wallet_log
+			UNION ALL SELECT concat('status ', toString(count()), ' ', toString(sum(cityHash64(*)))) FROM wallet_status
+		) ORDER BY line`)
 }
 
 func (f *fixture) exec(t *testing.T, statement string) {
 	t.Helper()
-	if err := f.db.Exec(t.Context(), statement, "", nil); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+	for _, shard := range f.Shards {
+		if err := shard.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
 	}
 }
 

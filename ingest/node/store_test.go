@@ -9,7 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -44,12 +44,8 @@ var errCut = errors.New("cut")
 
 // A stream that is cut again and again, in the real store, ends as an undisturbed one.
 func TestRealStoreHoldsEverythingOnce(t *testing.T) {
-	s := enginetest.StartMigrated(t, indexer.Migrate)
-	db, err := store.Open(t.Context(), s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	s := enginetest.StartMigrated(t, indexer.MigrateCluster)
+	db := storetest.Open(t, s)
 	u, later := prunedUpstream(t, 71, 120)
 	stream := schemas.NodeStream(participant)
 	want := activeLines(u.active)

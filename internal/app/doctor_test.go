@@ -57,7 +57,7 @@ func TestDoctorNamesTheVersionOfTheStore(t *testing.T) {
 
 // TestDoctorNamesTheWriters has a store that nobody has written, and one with a writer.
 func TestDoctorNamesTheWriters(t *testing.T) {
-	s := enginetest.StartMigrated(t, indexer.Migrate)
+	s := enginetest.StartMigrated(t, indexer.MigrateCluster)
 	a := &App{p: &process{cfg: &settings.Config{}}}
 	a.p.cfg.ClickHouseDSN = s.DSN
 	check := func(want string) {

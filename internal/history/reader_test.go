@@ -9,7 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -18,12 +18,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 // Pages of any size hold the import updates of each migration, then its history.
 func TestUpdatesWithImports(t *testing.T) {
-	dsn := enginetest.StartMigrated(t, indexer.Migrate).DSN
-	db, err := store.Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := storetest.Open(t, enginetest.StartMigrated(t, indexer.MigrateCluster))
 	reader := history.NewReader(db, schemas.ScanStream)
 	writer := indexer.NewWriter(db, schemas.ScanStream, slog.New(slog.DiscardHandler))
 	var want []schemas.Position

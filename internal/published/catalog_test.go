@@ -13,6 +13,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/published/publishedtest"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -24,12 +25,8 @@ func TestMemoryTables(t *testing.T) {
 }
 
 func TestStoreTables(t *testing.T) {
-	engine := enginetest.StartMigrated(t, indexer.Migrate)
-	db, err := store.Open(t.Context(), engine.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	engine := enginetest.StartMigrated(t, indexer.MigrateCluster)
+	db := storetest.Open(t, engine)
 	other := InStore(db, "node:it's").Segments
 	if err := other.Append(t.Context(), UnpublishedSegment(schemas.SegmentRef{Stream: "node:it's", MigrationID: 1, Date: "2026-06-30"})); err != nil {
 		t.Fatal(err)

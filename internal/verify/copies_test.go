@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -15,6 +16,7 @@ import (
 
 // Copies that lack an update, hold another one or are of nothing are found, and only then.
 func TestCopiesAreComparedWithHistory(t *testing.T) {
+	enginetest.NotOnShards(t)
 	f := newFixture(t)
 	items := schematest.New(schematest.Config{Seed: 12, Items: 80}).Items
 	f.write(t, items, 40)

@@ -79,7 +79,7 @@ type damage struct {
 const (
 	// oneUpdate is an update in the midst of history, oneCreate a created event that is not
 	// the only one of its update.
-	oneUpdate = "(SELECT update_id FROM updates WHERE kind = 'transaction' ORDER BY migration_id, record_time LIMIT 1 OFFSET 450)"
+	oneUpdate = "(SELECT update_id FROM updates WHERE kind = 'transaction' ORDER BY migration_id, record_time LIMIT 1 OFFSET 120)"
 	oneCreate = "(SELECT (update_id, node) FROM events WHERE kind = 'created' AND node > 1 ORDER BY migration_id, record_time, update_id, node LIMIT 1 OFFSET 500)"
 	oneCoin   = "(SELECT (update_id, node) FROM events WHERE kind = 'created' AND template_id LIKE '%:Splice.Amulet:Amulet' ORDER BY migration_id, record_time, update_id, node LIMIT 1 OFFSET 200)"
 	oneSpend  = "(SELECT (update_id, node) FROM events WHERE consuming AND template_id LIKE '%:Splice.Amulet:Amulet' ORDER BY migration_id DESC, record_time, update_id, node LIMIT 1 OFFSET 20)"
@@ -202,7 +202,7 @@ func (f *fixture) spoilColumns(t *testing.T, honest *fixture, table string, colu
 		changes = append(changes, fmt.Sprintf("if(%s, %s, %s) AS %[3]s", fmt.Sprintf(row, ids[i]), strings.ReplaceAll(columnChanges[columns[name]], "@", name), name))
 	}
 	f.exec(t, "TRUNCATE TABLE "+table,
-		fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (%s) FROM %s.%[1]s", table, strings.Join(changes, ", "), honest.Name))
+		fmt.Sprintf("INSERT INTO %s SELECT * REPLACE (%s) FROM %s.%[1]s", table, strings.Join(changes, ", "), honest.RowsIn))
 }
 
 // Whichever column of history is changed, verification finds it, with and without texts.

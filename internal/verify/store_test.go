@@ -20,6 +20,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -36,13 +37,9 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Store: enginetest.StartMigrated(t, indexer.Migrate)}
-	db, err := store.Open(t.Context(), f.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	f.db, f.stream, f.reader = db, schemas.ScanStream, history.NewReader(db, schemas.ScanStream)
+	f := &fixture{Store: enginetest.StartMigrated(t, indexer.MigrateCluster)}
+	f.db, f.stream = storetest.Open(t, f.Store), schemas.ScanStream
+	f.reader = history.NewReader(f.db, f.stream)
 	return f
 }
 
@@ -76,8 +73,10 @@ func (f *fixture) exec(t *testing.T, statements ...string) {
 		"mutations_sync": 2, "insert_deduplicate": 0, "enable_lightweight_update": 1, "allow_nondeterministic_mutations": 1,
 	}))
 	for _, statement := range statements {
-		if err := f.Conn.Exec(ctx, statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+		for _, shard := range f.Shards {
+			if err := shard.Exec(ctx, statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
 		}
 	}
 }
@@ -87,7 +86,7 @@ var tables = []string{"batches", "updates", "events", "imports", "verdicts", "co
 // copyRows replaces the rows of a table by those of another store.
 func (f *fixture) copyRows(t *testing.T, from *fixture, table string) {
 	t.Helper()
-	f.exec(t, "TRUNCATE TABLE "+table, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s.%s", table, from.Name, table))
+	f.exec(t, "TRUNCATE TABLE "+table, fmt.Sprintf("INSERT INTO %s SELECT * FROM %s.%s", table, from.RowsIn, table))
 }
 
 // setReaders sets what is verified to the fixture's stream.

@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -20,12 +21,7 @@ const fixtureStream = "node:PAR::fixture::1220aa"
 // is written there, and returns the views of them.
 func (m *memory) stored(t testing.TB) Views {
 	t.Helper()
-	s := enginetest.StartMigrated(t, indexer.Migrate)
-	db, err := store.Open(t.Context(), s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := storetest.Open(t, enginetest.StartMigrated(t, indexer.MigrateCluster))
 	end := int64(len(m.contracts) + 1000)
 	m.insert(t, db, end)
 	batches := store.NewBatches()

@@ -3,9 +3,9 @@ package enginetest
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/engine"
@@ -24,31 +24,46 @@ type Cluster struct {
 // StartCluster starts as many engines as there are to be shards.
 func StartCluster(t testing.TB, shards int) *Cluster {
 	t.Helper()
-	c := &Cluster{engines: make([]*engine.Engine, shards)}
-	addrs := freeAddrs(t, shards)
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	for own := range shards {
-		c.configs = append(c.configs, engine.Config{
-			DataDir: t.TempDir(), MaxMemory: 1 << 30, StartTimeout: maxWait, StopGrace: maxWait, Log: log,
-			Cluster: &engine.Cluster{Name: ClusterName, Shards: addrs, Own: own, Password: "of-the-shards"},
-		})
+	configs, err := shardConfigs(t.TempDir(), shards)
+	if err != nil {
+		t.Fatal(err)
 	}
+	c := &Cluster{configs: configs, engines: make([]*engine.Engine, shards)}
 	t.Cleanup(func() {
 		for n := range c.engines {
 			c.Stop(t, n)
 		}
 	})
-	group, ctx := guard.WithContext(t.Context())
-	for n := range c.configs {
-		group.Go(func() (err error) {
-			c.engines[n], err = engine.Start(ctx, c.configs[n])
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if c.engines, err = startAll(t.Context(), configs); err != nil {
 		Unavailable(t, err)
 	}
 	return c
+}
+
+// shardConfigs are the configurations of engines that are shards, with their data below dir.
+func shardConfigs(dir string, shards int) (configs []engine.Config, err error) {
+	addrs, err := freeAddrs(shards)
+	for own := range addrs {
+		c := config(filepath.Join(dir, fmt.Sprint("shard-", own+1)))
+		c.MaxMemory = 1 << 30
+		c.Cluster = &engine.Cluster{Name: ClusterName, Shards: addrs, Own: own, Password: "of-the-shards"}
+		configs = append(configs, c)
+	}
+	return configs, err
+}
+
+// startAll starts engines at once. Those that it returns beside an error have to be stopped, too; the
+// others are nil.
+func startAll(ctx context.Context, configs []engine.Config) ([]*engine.Engine, error) {
+	engines := make([]*engine.Engine, len(configs))
+	group, ctx := guard.WithContext(ctx)
+	for n := range configs {
+		group.Go(func() (err error) {
+			engines[n], err = engine.Start(ctx, configs[n])
+			return err
+		})
+	}
+	return engines, group.Wait()
 }
 
 // DSN names a database on shard n.
@@ -88,18 +103,17 @@ func (c *Cluster) Start(t testing.TB, n int) {
 func (c *Cluster) PID(n int) int { return c.engines[n].PID() }
 
 // freeAddrs are addresses of this machine at which nobody listens, on hosts that no other test uses.
-func freeAddrs(t testing.TB, n int) (addrs []string) {
-	t.Helper()
+func freeAddrs(n int) (addrs []string, err error) {
 	for i := range n {
 		pid := os.Getpid()
 		l, err := net.Listen("tcp4", fmt.Sprintf("127.%d.%d.%d:0", 101+i, pid>>8&0xff, 1+pid%254))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		addrs = append(addrs, l.Addr().String())
 		if err := l.Close(); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
-	return addrs
+	return addrs, nil
 }

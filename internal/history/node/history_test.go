@@ -13,6 +13,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -275,12 +276,7 @@ type stored struct {
 
 func storeLedger(t *testing.T, l *ledger) *stored {
 	t.Helper()
-	dsn := enginetest.StartMigrated(t, indexer.Migrate).DSN
-	db, err := store.Open(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := storetest.Open(t, enginetest.StartMigrated(t, indexer.MigrateCluster))
 	log := slog.New(slog.DiscardHandler)
 	w := indexer.NewWriter(db, l.stream, log)
 	lifetimes := indexer.NewLifetimes(db, l.stream, time.Millisecond, log)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	"github.com/ledgerlake/ledgerlake/internal/history/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -226,6 +227,7 @@ func TestLedgerUpdatesAreThoseOfTheStream(t *testing.T) {
 
 // Updates of which some have a copy, and some do not, are those of the stream, too.
 func TestLedgerUpdatesOutOfCopies(t *testing.T) {
+	enginetest.NotOnShards(t)
 	s := storeLedger(t, newLedger(11, 700))
 	if err := indexer.CreateLookupRows(t.Context(), s.db); err != nil {
 		t.Fatal(err)
@@ -258,6 +260,7 @@ func TestLedgerUpdatesOutOfCopies(t *testing.T) {
 
 // What is wrong with a copy is told apart.
 func TestLedgerCopiesAreCompared(t *testing.T) {
+	enginetest.NotOnShards(t)
 	s := storeLedger(t, newLedger(12, 60))
 	if err := indexer.CreateLookupRows(t.Context(), s.db); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ FROM updates
 WHERE stream = {stream:String} AND migration_id = {migration:Int64}
   AND (record_time, update_id) > (fromUnixTimestamp64Micro({after_time:Int64}, 'UTC'), {after_id:String})
   AND (record_time, update_id) <= (fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})
-  AND (record_time, synchronizer_id) IN (
+  AND (record_time, synchronizer_id) GLOBAL IN (
     SELECT archived_at, synchronizer_id FROM
     (
         SELECT archived_at, synchronizer_id

@@ -24,6 +24,7 @@ import (
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -95,11 +96,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // ingest has both streams follow the network until the test ends.
 func (w *World) ingest(scanURL string) {
 	w.Helper()
-	s := enginetest.StartMigrated(w.T, indexer.Migrate)
-	db, err := store.Open(w.Context(), s.DSN)
-	if err != nil {
-		w.Fatal(err)
-	}
+	db := storetest.Open(w.T, enginetest.StartMigrated(w.T, indexer.MigrateCluster))
 	w.db = db
 	public, err := scan.New(scan.Config{BaseURL: scanURL, Settings: stream.Settings{Sink: indexer.NewSinks(db, quiet), Log: quiet}, Poll: publicPoll})
 	if err != nil {
@@ -127,7 +124,6 @@ func (w *World) ingest(scanURL string) {
 				w.Errorf("ingest ended: %v", err)
 			}
 		}
-		db.Close()
 	})
 	w.History = history.NewReader(db, schemas.ScanStream)
 	w.AwaitPublic()

@@ -12,7 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
-	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -22,12 +22,7 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 // stored is a world that also lies in the real store, with its lifetimes.
 func stored(t *testing.T, c devnet.Config) (*world, *nodehistory.Reader) {
 	t.Helper()
-	s := enginetest.StartMigrated(t, indexer.Migrate)
-	db, err := store.Open(t.Context(), s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := storetest.Open(t, enginetest.StartMigrated(t, indexer.MigrateCluster))
 	quiet := slog.New(slog.DiscardHandler)
 	w := newWorldInto(t, c, true, indexer.NewSinks(db, quiet))
 	if err := indexer.NewLifetimes(db, w.stream, 0, quiet).CatchUp(t.Context()); err != nil {
