@@ -18,6 +18,11 @@ PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./internal/app
 # Of `make test-shards`: the packages whose tests read stores.
 SHARDED ?= ./indexer/... ./internal/history/... ./internal/published ./internal/verify ./internal/wallet ./ingest/node \
 	./export ./query/... ./jobs/wallet
+# Tests that kill, damage or overload processes, or need several engines: `make test` leaves them to
+# `make test-faults`. CI runs both.
+FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServersBehindABalancer|TestDamagedStore|TestRepair|TestRestore|TestUpgrade|TestKilledMigration|TestTwoMigrateAtOnce|TestLaterStoreIsRefused|TestCommandsOnACluster|TestCluster|TestReshard|TestOddAnswers|TestSteadyWork|TestOnTheNetwork|TestDamageIsFound|TestDamageOfANodeStreamIsFound
+# The packages that have any of them.
+FAULT_PACKAGES = $(shell grep -rlwE 'func ($(FAULTS))' --include='*_test.go' cmd indexer internal jobs | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000
@@ -81,7 +86,12 @@ setup-run:
 test: ## vet and test every package, on real parts, and name the slowest
 	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
-	go run ./scripts/gotest -vet=off -timeout 14m $(TESTFLAGS) $(PACKAGES)
+	go run ./scripts/gotest -vet=off -timeout 14m -skip '^($(FAULTS))$$' $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: test-faults
+test-faults: ## the tests that kill, damage or overload processes, or need several engines
+	@scripts/setup.sh modules engine duckdb redis examples
+	go run ./scripts/gotest -vet=off -timeout 14m -run '^($(FAULTS))$$' $(TESTFLAGS) $(FAULT_PACKAGES)
 
 .PHONY: test-long
 test-long: ## make test with as many rounds of tests as are worth a night
