@@ -182,7 +182,13 @@ func (m *clusterMigration) databases(s cluster.Server) []string {
 // run makes the tables of all shards, and only then what reads them.
 func (m *clusterMigration) run(ctx context.Context) error {
 	for _, s := range m.servers {
-		if err := m.on(s, "system", func(db *sql.DB) error { return m.createDatabase(ctx, db, s) }); err != nil {
+		err := m.on(s, "system", func(db *sql.DB) error {
+			if err := m.createDatabase(ctx, db, s); err != nil {
+				return err
+			}
+			return m.checkPlace(ctx, db, s) // another process may have made it, for servers in another order
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ClickHouse/ch-go/proto"
+	"github.com/ClickHouse/clickhouse-go/v2"
+
 	"github.com/ledgerlake/ledgerlake/internal/cluster"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -125,6 +128,30 @@ func TestDDLOfReplicas(t *testing.T) {
 			}
 			t.Errorf("%s differs from line %d on: %q; if that is meant, run with -update and look at each statement", name, n+1, got[min(n, len(got)-1)])
 		}
+	}
+}
+
+// TestEngineReadsTheDDLOfReplicas has the engine make each replicated table. It takes all of the statement,
+// and fails for want of Keeper only.
+func TestEngineReadsTheDDLOfReplicas(t *testing.T) {
+	s := enginetest.Start(t)
+	if err := Migrate(t.Context(), s.DSN); err != nil {
+		t.Fatal(err)
+	}
+	inPath := strings.NewReplacer("{shard}", "1", "{replica}", "r", "CREATE TABLE IF NOT EXISTS ", "CREATE TABLE replicated_")
+	tables := 0
+	for _, statement := range statements(t, twoByTwo(t), 0, 0, false) {
+		if !strings.Contains(statement, "ENGINE = Replicated") {
+			continue
+		}
+		tables++
+		var e *clickhouse.Exception
+		if err := s.Conn.Exec(t.Context(), inPath.Replace(statement)); !errors.As(err, &e) || proto.Error(e.Code) != proto.ErrNoZookeeper {
+			t.Errorf("%s\n%v", statement, err)
+		}
+	}
+	if tables < 20 {
+		t.Errorf("%d replicated tables", tables)
 	}
 }
 
