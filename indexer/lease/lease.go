@@ -119,7 +119,7 @@ func (l *Lease) Acquire(ctx context.Context, stream string) (*Hold, error) {
 		case err != nil:
 			w.interrupted()
 			if failures++; failures&(failures-1) == 0 {
-				log.WarnContext(ctx, "cannot tell who writes the stream", "err", err, "failures", failures)
+				log.WarnContext(ctx, "cannot tell who writes the stream: nobody does until the server that knows answers", "err", err, "failures", failures)
 			}
 		default:
 			failures = 0
