@@ -73,7 +73,7 @@ func reshardInto(t *testing.T, shards *enginetest.Cluster, single string, comman
 		t.Fatalf("copied %v, %s", err, text)
 	}
 	for _, statement := range []string{
-		"RENAME TABLE default_shard.reshard_done TO default_shard.reshard",
+		"ALTER TABLE default_shard.reshard DELETE WHERE table_name = '' AND done SETTINGS mutations_sync = 2",
 		"CREATE DATABASE empty", "CREATE DATABASE old",
 		"CREATE TABLE old.goose_db_version ENGINE = MergeTree ORDER BY () AS SELECT toInt64(5) AS version_id, 1 AS is_applied",
 	} {

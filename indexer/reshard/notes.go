@@ -9,22 +9,14 @@ import (
 )
 
 var (
-	//go:embed sql/create_notes.sql
-	createNotes string
 	//go:embed sql/notes.sql
 	selectNotes string
-	//go:embed sql/states.sql
-	selectStates string
-)
-
-// The names of the table of notes, while a store is filled and afterwards.
-const (
-	unfinished = "reshard"
-	finished   = "reshard_done"
+	//go:embed sql/has_notes.sql
+	hasNotes string
 )
 
 // note says how far the copy of a partition is. The one without a table has the digest of the source's
-// journal in Attempt.
+// journal in Attempt, and is Done when all is.
 type note struct {
 	Step      uint64 `column:"step"`
 	Table     string `column:"table_name"`
@@ -47,28 +39,17 @@ type notes struct {
 	step uint64
 }
 
-// state is the name of the table of notes, "" if there is none.
-func (n *notes) state(ctx context.Context) (string, error) {
-	type name struct {
-		Table string `column:"table_name"`
-	}
-	row, _, err := store.SelectOne(ctx, n.db, selectStates, nil, store.NewRecords[name]())
+// exist reports whether a copy was begun.
+func (n *notes) exist(ctx context.Context) (bool, error) {
+	tables, _, err := store.SelectOne(ctx, n.db, hasNotes, nil, store.NewRecords[store.Count]())
 	if err != nil {
-		return "", fmt.Errorf("looking for notes of an earlier copy: %w", err)
+		return false, fmt.Errorf("looking for notes of an earlier copy: %w", err)
 	}
-	return row.Table, nil
+	return tables.N > 0, nil
 }
 
-func (n *notes) create(ctx context.Context) error {
-	if err := n.db.Exec(ctx, createNotes, "", nil); err != nil {
-		return fmt.Errorf("creating table %s: %w", unfinished, err)
-	}
-	return nil
-}
-
-// read reads the notes of the table of a name.
-func (n *notes) read(ctx context.Context, from string) error {
-	list, err := store.SelectAll(ctx, n.db, selectNotes, store.Params{"notes": from}, store.NewRecords[note]())
+func (n *notes) read(ctx context.Context) error {
+	list, err := store.SelectAll(ctx, n.db, selectNotes, nil, store.NewRecords[note]())
 	if err != nil {
 		return fmt.Errorf("reading how far the copy is: %w", err)
 	}
@@ -79,8 +60,11 @@ func (n *notes) read(ctx context.Context, from string) error {
 	return nil
 }
 
-// source is the digest of the source's journal when it was noted.
-func (n *notes) source() string { return n.last[[2]string{}].Attempt }
+// source is the digest of the source's journal when it was noted, and whether all is copied.
+func (n *notes) source() (digest string, complete bool) {
+	row := n.last[[2]string{}]
+	return row.Attempt, row.Done
+}
 
 // of is the last note of a partition; the zero value has none.
 func (n *notes) of(p Partition) note { return n.last[[2]string{p.Table, p.ID}] }
@@ -90,7 +74,7 @@ func (n *notes) write(ctx context.Context, row note) error {
 	row.Step = n.step
 	block := store.NewRecords[note]()
 	block.Append(row)
-	if err := n.db.Insert(ctx, unfinished, "", block); err != nil {
+	if err := n.db.Insert(ctx, "reshard", "", block); err != nil {
 		return fmt.Errorf("noting how far the copy is: %w", err)
 	}
 	n.last[[2]string{row.Table, row.Partition}] = row
@@ -99,7 +83,7 @@ func (n *notes) write(ctx context.Context, row note) error {
 
 // restart forgets all notes: the source is another one, or has changed.
 func (n *notes) restart(ctx context.Context, source string) error {
-	if err := n.db.Exec(ctx, "TRUNCATE TABLE "+unfinished, "", nil); err != nil {
+	if err := n.db.Exec(ctx, "TRUNCATE TABLE reshard", "", nil); err != nil {
 		return fmt.Errorf("forgetting how far the copy was: %w", err)
 	}
 	n.last = make(map[[2]string]note)
@@ -108,8 +92,7 @@ func (n *notes) restart(ctx context.Context, source string) error {
 
 // finish lets the store be used.
 func (n *notes) finish(ctx context.Context) error {
-	if err := n.db.Exec(ctx, "RENAME TABLE "+unfinished+" TO "+finished, "", nil); err != nil {
-		return fmt.Errorf("noting that the copy is complete: %w", err)
-	}
-	return nil
+	row := n.last[[2]string{}]
+	row.Done = true
+	return n.write(ctx, row)
 }

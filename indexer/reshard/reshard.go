@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer/lease"
-	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
@@ -23,15 +22,15 @@ type Config struct {
 	Source *store.DB // required
 	// Target has the tables of a store without rows, or what an earlier call has left. Nobody else may
 	// fill it meanwhile.
-	Target *store.DB      // required
-	Log    *slog.Logger   // required
-	Report func(Progress) // is called after each piece
+	Target *store.DB // required
+	// Begin makes the table of notes in the target: see indexer.FillCluster.
+	Begin  func(context.Context) error // required
+	Log    *slog.Logger                // required
+	Report func(Progress)              // required; is called after each piece
 
 	// PieceRows and PieceBytes bound a piece of rows, of which some are in memory at a time; PieceBytes
-	// by the average row of a partition. They default to 262,144 rows and 32 MB.
+	// by the average row of a partition. They default to 262,144 rows and 16 MB.
 	PieceRows, PieceBytes uint64
-	// Patience is for how long a server may be away; it defaults to five minutes.
-	Patience time.Duration
 }
 
 // Progress is how many rows are copied of those that were left when the work began, or went on.
@@ -70,34 +69,21 @@ const (
 // New returns a copy that is not begun.
 func New(cfg Config) *Reshard {
 	cfg.PieceRows = cmp.Or(cfg.PieceRows, 1<<18)
-	cfg.PieceBytes = cmp.Or(cfg.PieceBytes, 32<<20)
-	cfg.Patience = cmp.Or(cfg.Patience, 5*time.Minute)
+	cfg.PieceBytes = cmp.Or(cfg.PieceBytes, 16<<20)
 	cfg.Source = cfg.Source.Fenced(func(context.Context) error { return errors.New("the source of a copy is only read") })
 	return &Reshard{cfg: cfg, notes: &notes{db: cfg.Target.First()}, at: func(string) error { return nil }}
 }
 
-// Run copies what is not copied yet. While a server is away it waits. After an error, or when ctx has
-// ended, another call goes on.
+// Run copies what is not copied yet. After an error, or when ctx has ended, another call goes on, also of
+// another Reshard.
 func (r *Reshard) Run(ctx context.Context) (*Result, error) {
-	seen, since := r.notes.step, time.Now()
-	for {
-		err := r.pass(ctx)
-		if err == nil {
-			return &r.result, nil
-		}
-		if r.notes.step > seen {
-			seen, since = r.notes.step, time.Now()
-		}
-		if ctx.Err() != nil || !store.Passes(err) || time.Since(since) > r.cfg.Patience {
-			return nil, err
-		}
-		r.cfg.Log.WarnContext(ctx, "a server does not answer; the copy goes on when it does", "err", err)
-		_ = remote.Sleep(ctx, time.Second) // the next pass finds that ctx has ended
+	if err := r.run(ctx); err != nil {
+		return nil, err
 	}
+	return &r.result, nil
 }
 
-// pass does the work, as long as no server fails.
-func (r *Reshard) pass(ctx context.Context) (err error) {
+func (r *Reshard) run(ctx context.Context) (err error) {
 	r.result = Result{}
 	if r.tables, err = readTables(ctx, r.cfg.Target.First()); err != nil {
 		return err
@@ -179,38 +165,39 @@ func (r *Reshard) enter(ctx context.Context, table, source string) error {
 // begin reads the notes of an earlier call, or makes sure that the target is empty. It reports whether
 // all is copied.
 func (r *Reshard) begin(ctx context.Context, source string) (done bool, err error) {
-	state, err := r.notes.state(ctx)
+	begun, err := r.notes.exist(ctx)
+	if err == nil && !begun {
+		err = r.beginNew(ctx)
+	}
+	if err == nil {
+		err = r.notes.read(ctx)
+	}
 	if err != nil {
 		return false, err
 	}
-	switch state {
-	case finished:
-		if err := r.notes.read(ctx, finished); err != nil {
-			return false, err
-		}
-		if r.notes.source() != source {
-			return false, errors.New("the cluster has a store that was copied from another source, or before this one was written again: name another database in --clickhouse-dsn; nothing was changed")
-		}
+	switch noted, complete := r.notes.source(); {
+	case complete && noted != source:
+		return false, errors.New("the cluster has a store that was copied from another source, or before this one was written again: name another database in --clickhouse-dsn; nothing was changed")
+	case complete:
 		r.result.Nothing = true
 		return true, nil
-	case "":
-		if err := r.checkTarget(ctx); err != nil {
-			return false, err
-		}
-		if err := r.notes.create(ctx); err != nil {
+	case noted != source:
+		if err := r.notes.restart(ctx, source); err != nil {
 			return false, err
 		}
 	}
+	return false, r.checkWriters(ctx)
+}
+
+// beginNew begins the notes of a target that is empty.
+func (r *Reshard) beginNew(ctx context.Context) error {
 	if err := r.checkWriters(ctx); err != nil {
-		return false, err
+		return err
 	}
-	if err := r.notes.read(ctx, unfinished); err != nil {
-		return false, err
+	if err := r.checkTarget(ctx); err != nil {
+		return err
 	}
-	if r.notes.source() != source {
-		return false, r.notes.restart(ctx, source)
-	}
-	return false, nil
+	return r.cfg.Begin(ctx)
 }
 
 // checkTarget refuses a target that has rows, or no room.
@@ -251,15 +238,17 @@ func (r *Reshard) checkTarget(ctx context.Context) error {
 	return nil
 }
 
-// checkWriters refuses a source to which a process writes.
+// checkWriters refuses stores to which processes write.
 func (r *Reshard) checkWriters(ctx context.Context) error {
-	holders, err := lease.Holders(ctx, r.cfg.Source)
-	if err != nil {
-		return err
-	}
-	for _, h := range holders {
-		if !h.Released && h.Age < aliveFor {
-			return fmt.Errorf("%s writes %s of the source: stop it, and run reshard again", h.Process, h.Stream)
+	for name, db := range map[string]*store.DB{"source": r.cfg.Source, "target": r.cfg.Target} {
+		holders, err := lease.Holders(ctx, db)
+		if err != nil {
+			return err
+		}
+		for _, h := range holders {
+			if !h.Released && h.Age < aliveFor {
+				return fmt.Errorf("%s writes %s of the %s: stop it, and run reshard again", h.Process, h.Stream, name)
+			}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,6 +47,9 @@ func newLab(t *testing.T) *lab {
 	list := indexertest.ScanBatches(h.Items, 60)
 	l.rest = list[len(list)-2:]
 	write(t, l.source, schemas.ScanStream, list[:len(list)-2])
+	for range 2 { // of which a merge keeps one
+		l.exec(t, l.single, "INSERT INTO export_disagreements (stream, unit) VALUES ('scan', 'day')")
+	}
 	stream, items := indexertest.NodeItems(t, devnet.Config{Updates: 400, Seed: 6, Days: 2, Node: &devnet.NodeConfig{}}, false)
 	write(t, l.source, stream, indexertest.NodeBatches(stream, items, 8192))
 	if err := wallet.New(l.source, stream, time.Millisecond, quiet).CatchUp(t.Context()); err != nil {
@@ -108,6 +112,16 @@ func small(source, target *store.DB) *Reshard {
 	return New(Config{Source: source, Target: target, Log: quiet, Report: func(Progress) {}, PieceRows: 150})
 }
 
+// run is what the command does.
+func (l *lab) run(t *testing.T, r *Reshard, database string) (result *Result, err error) {
+	err = indexer.FillCluster(t.Context(), l.shards.DSN(t, 0, database), enginetest.ClusterName, quiet, func(indexer.Migration) {}, func(ctx context.Context, begin func(context.Context) error) (err error) {
+		r.cfg.Begin = begin
+		result, err = r.Run(ctx)
+		return err
+	})
+	return result, err
+}
+
 // contents are the rows of each table and the sum of their hashes, as readers see them.
 func contents(t *testing.T, dsn string) map[string]string {
 	t.Helper()
@@ -123,7 +137,7 @@ func contents(t *testing.T, dsn string) map[string]string {
 	found := make(map[string]string)
 	for _, table := range []string{
 		"updates", "events", "imports", "verdicts", "places", "contracts_live", "contracts_archived", "ended_contracts",
-		"wallet_contracts", "wallet_log", "wallet_status", "batches", "milestones", "network_facts",
+		"wallet_contracts", "wallet_log", "wallet_status", "batches", "milestones", "network_facts", "export_disagreements FINAL",
 	} {
 		var rows, sum uint64
 		if err := conn.QueryRow(t.Context(), "SELECT count(), sumWithOverflow(sipHash64(*)) FROM "+table).Scan(&rows, &sum); err != nil {
@@ -157,24 +171,28 @@ func TestReshard(t *testing.T) {
 		compare(t, l.single, l.shards.DSN(t, 2, "default"))
 	})
 	t.Run("again", func(t *testing.T) {
-		result, err := small(l.source, target).Run(t.Context())
+		result, err := l.run(t, small(l.source, target), "default")
 		if err != nil || !result.Nothing {
 			t.Fatalf("a copy of what is copied: %+v, %v", result, err)
+		}
+		l.exec(t, l.shards.DSN(t, 0, "default"), "TRUNCATE TABLE goose_db_version")
+		if err := migrate(t, l.shards.DSN(t, 0, "default")); err != nil {
+			t.Errorf("migrated after a copy: %v", err)
 		}
 	})
 	other := l.target(t, "other")
 	t.Run("from a cluster", func(t *testing.T) {
-		lossy(t, target, other, func() { write(t, target, schemas.ScanStream, l.rest) })
+		l.lossy(t, target, other, func() { write(t, target, schemas.ScanStream, l.rest) })
 		compare(t, l.shards.DSN(t, 0, "default"), l.shards.DSN(t, 2, "other"))
 	})
 	t.Run("to a store that is there", func(t *testing.T) {
-		if _, err := small(l.source, other).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "another source") {
+		if _, err := l.run(t, small(l.source, other), "other"); err == nil || !strings.Contains(err.Error(), "another source") {
 			t.Errorf("a store that was copied from elsewhere: %v", err)
 		}
-		if err := target.First().Exec(t.Context(), "DROP TABLE reshard_done", "", nil); err != nil {
+		if err := target.First().Exec(t.Context(), "DROP TABLE reshard", "", nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := small(l.source, target).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "has a store already") {
+		if _, err := l.run(t, small(l.source, target), "default"); err == nil || !strings.Contains(err.Error(), "has a store already") {
 			t.Errorf("a store that was not copied: %v", err)
 		}
 	})
@@ -195,7 +213,7 @@ func (l *lab) killed(t *testing.T, target *store.DB) {
 			}
 			return nil
 		}
-		result, err := r.Run(t.Context())
+		result, err := l.run(t, r, "default")
 		if err == nil {
 			if result.Nothing || result.Partitions == 0 || len(points) < 4 || lives < 8 {
 				t.Errorf("life %d reports %+v; others ended %v", lives, result, points)
@@ -211,13 +229,17 @@ func (l *lab) killed(t *testing.T, target *store.DB) {
 	}
 }
 
-// lossy copies a store while the target loses rows, which is noticed and mended, and while the source is
-// written, which is refused. What has changed is copied again, and nothing else.
-func lossy(t *testing.T, source, target *store.DB, goOn func()) {
+// lossy copies a store while a server is killed, which is waited for, the target loses rows, which is
+// noticed and mended, and the source is written, which is refused. What has changed is copied again, and
+// nothing else.
+func (l *lab) lossy(t *testing.T, source, target *store.DB, goOn func()) {
 	t.Helper()
-	r, lost := small(source, target), false
+	r, kill, lost := small(source, target), true, false
 	r.at = func(point string) error {
 		switch n := r.notes.last[[2]string{"places", "all"}]; {
+		case kill:
+			kill = false
+			return syscall.Kill(l.shards.PID(0), syscall.SIGKILL)
 		case n.Copied > 0 && !lost:
 			lost = true
 			return target.Shards()[1].Exec(t.Context(), "TRUNCATE TABLE places", "", nil)
@@ -226,13 +248,13 @@ func lossy(t *testing.T, source, target *store.DB, goOn func()) {
 		}
 		return nil
 	}
-	if _, err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the source was written") {
+	if _, err := l.run(t, r, "other"); err == nil || !strings.Contains(err.Error(), "the source was written") {
 		t.Fatalf("a source that goes on: %v", err)
 	}
 	if !lost {
 		t.Error("no rows were lost")
 	}
-	result, err := small(source, target).Run(t.Context())
+	result, err := l.run(t, small(source, target), "other")
 	if err != nil || result.Copied == 0 || result.Copied == result.Partitions {
 		t.Fatalf("%+v, %v", result, err)
 	}

@@ -3,4 +3,5 @@
 SELECT name, engine, create_table_query
 FROM system.tables
 WHERE database = ? AND name NOT LIKE 'goose%' AND name NOT LIKE 'contract_ends%' AND name NOT LIKE '%_next' AND name != 'leases'
+  AND name != 'reshard'
 ORDER BY engine = 'View', name

@@ -145,7 +145,7 @@ func (d *database) fill(ctx context.Context, source *store.DB, progress *console
 	}
 	l := migrationLog{log: d.p.log, now: time.Now}
 	cluster := d.p.cfg.ClickHouseCluster
-	err = indexer.FillCluster(ctx, d.dsn, cluster, l.report, func(ctx context.Context) error {
+	err = indexer.FillCluster(ctx, d.dsn, cluster, d.p.log, l.report, func(ctx context.Context, begin func(context.Context) error) error {
 		target, err := store.OpenOn(ctx, d.dsn, cluster)
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func (d *database) fill(ctx context.Context, source *store.DB, progress *console
 		defer target.Close()
 		progress.Begin("copying the store", "rows", 0)
 		result, err = reshard.New(reshard.Config{
-			Source: source, Target: target, Log: d.p.log,
+			Source: source, Target: target, Begin: begin, Log: d.p.log,
 			Report: func(p reshard.Progress) { progress.Set(int64(p.Rows), int64(p.Total)) },
 		}).Run(ctx)
 		if err == nil {

@@ -27,6 +27,10 @@ var ErrGone = errors.New("the server has closed the connection")
 // client gave up, or the handshake of one.
 const hangUpTimeout = time.Minute
 
+// helloTimeout is how long a server has at least to answer the client's hello. What clients allow it is
+// what they allow each read of a query, a second, and a server under load takes longer.
+const helloTimeout = 10 * time.Second
+
 // Dialer opens connections by TCP.
 type Dialer struct {
 	Timeout time.Duration // of a connect; 0 leaves it to the system
@@ -215,8 +219,16 @@ func HangUp(conn net.Conn) error {
 // SetDeadline implements net.Conn. After Close it has no effect, nor have the other two.
 func (c *Conn) SetDeadline(t time.Time) error { return c.set(c.Conn.SetDeadline, t) }
 
-// SetReadDeadline implements net.Conn.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.set(c.Conn.SetReadDeadline, t) }
+// SetReadDeadline implements net.Conn. The server's hello has helloTimeout: who gives up before closes the
+// connection.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	return c.set(func(t time.Time) error {
+		if least := time.Now().Add(helloTimeout); c.stage < answered && !t.IsZero() && t.Before(least) {
+			t = least
+		}
+		return c.Conn.SetReadDeadline(t)
+	}, t)
+}
 
 // SetWriteDeadline implements net.Conn.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.set(c.Conn.SetWriteDeadline, t) }

@@ -16,6 +16,8 @@ type TableColumn struct {
 	Type  string `column:"column_type"`
 	// SortedAs is the place of the column in the sorting key of the table, from 1, 0 if it is not there.
 	SortedAs uint64 `column:"sorted_as"`
+	// Replaces says that the table keeps one row of those that are equal by its sorting key.
+	Replaces bool `column:"replaces"`
 }
 
 // Rows of any table are held by Columns, which are made of what the server says of the table.
@@ -74,18 +76,18 @@ func columnOf(name string) proto.Column {
 
 // SelectPieces runs a query whose result has the columns of, and calls each with pieces of exactly
 // rows rows, but for the last one: a query with a total order is cut in the same places whenever it is
-// repeated. A piece is the caller's.
+// repeated. A piece may be used until each has returned for the next one.
 func (db *DB) SelectPieces(ctx context.Context, query string, params Params, of []TableColumn, rows int, each func(*Columns) error) error {
-	read, err := NewColumns(of)
-	if err != nil {
-		return err
+	var blocks [3]*Columns
+	for i := range blocks {
+		var err error
+		if blocks[i], err = NewColumns(of); err != nil {
+			return err
+		}
 	}
-	piece, err := NewColumns(of)
-	if err != nil {
-		return err
-	}
+	read, piece, next := blocks[0], blocks[1], blocks[2]
 	settings := append(blocksOf(min(rows, keptRows)), ch.Setting{Key: "optimize_read_in_order", Value: "1", Important: true})
-	err = db.selectInto(ctx, query, params, read, settings, func() error {
+	err := db.selectInto(ctx, query, params, read, settings, func() error {
 		for from := 0; from < read.Rows(); {
 			to := min(read.Rows(), from+rows-piece.Rows())
 			for i, c := range read.list {
@@ -97,9 +99,8 @@ func (db *DB) SelectPieces(ctx context.Context, query string, params Params, of 
 			if err := each(piece); err != nil {
 				return err
 			}
-			if piece, err = NewColumns(of); err != nil {
-				return err
-			}
+			piece, next = next, piece
+			Reset(piece)
 		}
 		return nil
 	})
