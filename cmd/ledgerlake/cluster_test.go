@@ -54,9 +54,26 @@ func TestCommandsOnACluster(t *testing.T) {
 	if err != nil || !strings.Contains(text, `"clickhouse cluster"`) || strings.Count(text, "its clock") != 3 {
 		t.Errorf("doctor: %v, %s", err, text)
 	}
+	servedWithoutAShard(t, shards)
+	partsOfAllShards(t, shards, command, v.Streams[0].Stream)
 	execOn(t, shards.DSN(t, 1, "default_shard"), "TRUNCATE TABLE wallet_contracts")
 	if text, err = command("verify", "--check", "wallets", "--json"); !errors.Is(err, errReported) {
 		t.Errorf("verified wallets of a cluster of which a shard has lost contracts: %v, %s", err, text)
+	}
+}
+
+// partsOfAllShards detaches a part of the last shard, which verify must name, and puts it back.
+func partsOfAllShards(t *testing.T, shards *enginetest.Cluster, command func(...string) (string, error), stream string) {
+	t.Helper()
+	shard := shards.DSN(t, 2, "default_shard")
+	execOn(t, shard, "ALTER TABLE wallet_log DETACH PARTITION '"+stream+"'")
+	text, err := command("verify", "--check", "parts", "--json")
+	if found := parse[app.Verification](t, []byte(text)); !errors.Is(err, errReported) || found.OK || !strings.Contains(text, "was detached on 127.") {
+		t.Errorf("verified the parts of a cluster of which a shard has lost one: %v, %s", err, text)
+	}
+	execOn(t, shard, "ALTER TABLE wallet_log ATTACH PARTITION '"+stream+"'")
+	if text, err = command("verify", "--check", "parts", "--json"); err != nil || !strings.Contains(text, `"parts"`) {
+		t.Errorf("verified the parts of a cluster: %v, %s", err, text)
 	}
 }
 

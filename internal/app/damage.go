@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/damage"
-	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -32,15 +31,15 @@ func (w *damageWatch) err() error {
 
 // lookForDamage returns an error that wraps schemas.ErrDamaged if the store has lost rows.
 func (d *database) lookForDamage(ctx context.Context) (err error) {
-	conn, err := engine.Open(ctx, d.dsn)
+	tables, err := damage.Open(ctx, d.dsn, d.p.cfg.ClickHouseCluster)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	leftovers, err := damage.NewStore(conn).Check(ctx)
+	defer func() { err = errors.Join(err, tables.Close()) }()
+	leftovers, err := tables.Check(ctx)
 	for i := range leftovers {
 		d.p.log.WarnContext(ctx, "a part is set aside, and no row is missing: ALTER TABLE ... DROP DETACHED PART removes it",
-			"table", leftovers[i].Table, "part", leftovers[i].Part, "reason", leftovers[i].Reason)
+			"part", leftovers[i].String())
 	}
 	return err
 }

@@ -197,7 +197,7 @@ func (run *demoRun) measure(ctx context.Context) error {
 	if err := run.networkLayout(ctx, exporter); err != nil {
 		return err
 	}
-	if run.summary.StoreBytes, err = run.db.bytes(ctx); err != nil {
+	if run.summary.StoreBytes, err = run.db.db.Size(ctx); err != nil {
 		return err
 	}
 	counts := run.node.Ledger.Digests().Counts

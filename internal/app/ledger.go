@@ -43,7 +43,7 @@ func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
 		node = "" // to read without a token is what the operator allows, not to command
 	}
 	api, err = ledger.New(ledger.Config{
-		Node: s.ledgerNode, NodeURL: node, Log: s.p.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
+		Node: s.ledgerNode, NodeURL: node, Health: s.db.db.Ping, Log: s.p.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
 		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: s.p.build.Version,
 	})
 	return api, err

@@ -14,6 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/scan"
@@ -65,7 +66,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	side := s.db.reader.WithSide()
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
-		Source: scanHistory{side, side.State()}, Health: &health{reader: s.db.reader, log: s.p.log}, Log: s.p.log,
+		Source: scanHistory{side, side.State()}, Health: &health{db: s.db.db, reader: s.db.reader, log: s.p.log}, Log: s.p.log,
 		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
@@ -126,6 +127,7 @@ func (s *servers) copies(catalog *values.Catalog) *copies.Items {
 
 // health answers readiness from the store.
 type health struct {
+	db         *store.DB
 	reader     *history.Reader
 	log        *slog.Logger
 	backfilled atomic.Bool // once true it stays true
@@ -147,11 +149,8 @@ func (h *health) Backfilled(ctx context.Context) bool {
 	return reached
 }
 
-// Ready asks the store for its watermark.
-func (h *health) Ready(ctx context.Context) error {
-	_, err := h.reader.Watermark(ctx)
-	return err
-}
+// Ready asks all of the store.
+func (h *health) Ready(ctx context.Context) error { return h.db.Ping(ctx) }
 
 // running are the servers of a process; of the last two there may be none.
 type running struct{ scan, ledger, validator *query.Server }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/internal/app/outage"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -62,6 +63,9 @@ func (d *database) open(ctx context.Context) error {
 	}
 	d.p.onClose(func() error { db.Close(); return nil })
 	d.db, d.reader = db, history.NewReader(db, schemas.ScanStream)
+	var stop func() error
+	d.p.log, stop = outage.Watch(d.p.log, db.PingAll)
+	d.p.onClose(stop)
 	if d.p.cfg.LookupRows {
 		return indexer.CreateLookupRows(ctx, db)
 	}
@@ -123,16 +127,6 @@ func (d *database) setMerges(ctx context.Context, to string) error {
 		return fmt.Errorf("letting the engine %s merges: %w", strings.ToLower(to), err)
 	}
 	return nil
-}
-
-// bytes is what the tables take on disk.
-func (d *database) bytes(ctx context.Context) (uint64, error) {
-	const query = "SELECT sum(bytes_on_disk) AS n FROM system.parts WHERE active AND database = currentDatabase()"
-	size, _, err := store.SelectOne(ctx, d.db, query, nil, store.NewRecords[store.Count]())
-	if err != nil {
-		return 0, fmt.Errorf("measuring the store: %w", err)
-	}
-	return size.N, nil
 }
 
 // checkLocal refuses what this machine does not have: files that settings name, an engine, and a

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/damage"
-	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -21,13 +20,12 @@ func (f *VerifyConfig) ofHistory() bool {
 
 // verifyParts looks for parts that are missing and reads the files of all others.
 func (s *verifier) verifyParts(ctx context.Context, p *console.Progress, check *verify.Check) (err error) {
-	conn, err := engine.Open(ctx, s.db.dsn)
+	tables, err := damage.Open(ctx, s.db.dsn, s.p.cfg.ClickHouseCluster)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
+	defer func() { err = errors.Join(err, tables.Close()) }()
 	p.Begin("verify parts", "parts", 0)
-	tables := damage.NewStore(conn)
 	leftovers, err := tables.Check(ctx)
 	var lost *damage.Error
 	switch {
@@ -45,7 +43,7 @@ func (s *verifier) verifyParts(ctx context.Context, p *console.Progress, check *
 		checked++
 		if part.Message != "" {
 			check.Add(verify.Finding{
-				Where: fmt.Sprintf("table %s, part %s", part.Table, part.Part), What: "its files cannot be read, see \"A damaged store\" in docs/operations.md", Found: part.Message, Expected: "the checksums it was written with",
+				Where: part.String(), What: "its files cannot be read, see \"A damaged store\" in docs/operations.md", Found: part.Message, Expected: "the checksums it was written with",
 			})
 		}
 	})

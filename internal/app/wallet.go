@@ -110,10 +110,13 @@ func (p *walletParts) ready(ctx context.Context) error {
 		return err
 	}
 	end, err := reader.End(ctx)
-	if err == nil && end == 0 {
-		err = errors.New("nothing has been derived from the node's stream for wallets yet")
+	switch {
+	case err != nil:
+		return err
+	case end == 0:
+		return errors.New("nothing has been derived from the node's stream for wallets yet")
 	}
-	return err
+	return p.db.db.Ping(ctx)
 }
 
 // operator finds the operator: the user of the settings, with its primary party unless another one

@@ -10,6 +10,8 @@ import (
 // Finding is one thing that is wrong with a table.
 type Finding struct {
 	Table string
+	// Server is the address of the one that has the part, "" without a cluster.
+	Server string
 	// Part is one that the table does not read, and Reason why, as the engine says; empty where
 	// rows are missing without a trace.
 	Part, Reason string
@@ -27,15 +29,23 @@ func (f *Finding) String() string {
 	case f.Other != "":
 		return fmt.Sprintf("table %s: %s", f.Table, f.Other)
 	case f.Part != "" && f.Reason == "":
-		return fmt.Sprintf("table %s: part %s was detached", f.Table, f.Part)
+		return fmt.Sprintf("table %s: part %s was detached%s", f.Table, f.Part, on(f.Server))
 	case f.Part != "":
-		return fmt.Sprintf("table %s: part %s is set aside (%s)", f.Table, f.Part, f.Reason)
+		return fmt.Sprintf("table %s: part %s is set aside%s (%s)", f.Table, f.Part, on(f.Server), f.Reason)
 	case f.Found > f.Expected:
 		return fmt.Sprintf("table %s: stream %s has %d rows too many, %d instead of %d, after %s through %s",
 			f.Table, f.Stream, f.Found-f.Expected, f.Found, f.Expected, f.After, f.Through)
 	}
 	return fmt.Sprintf("table %s: stream %s lacks %d of %d rows after %s through %s",
 		f.Table, f.Stream, f.Expected-f.Found, f.Expected, f.After, f.Through)
+}
+
+// on names a server of a cluster in a sentence.
+func on(server string) string {
+	if server == "" {
+		return ""
+	}
+	return " on " + server
 }
 
 // Error is schemas.ErrDamaged with what is wrong.

@@ -13,6 +13,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -49,10 +50,58 @@ const (
 )
 
 // Store is looked at for damage. It is safe for concurrent use.
-type Store struct{ conn driver.Conn }
+type Store struct {
+	conn    driver.Conn // reads all rows
+	servers []server
+	away    []error // servers that do not answer; replicas of theirs may
+}
 
-// NewStore returns the store behind a connection, which the caller closes.
-func NewStore(conn driver.Conn) *Store { return &Store{conn} }
+// server has rows of a store; its name is "" if there is one only.
+type server struct {
+	name string
+	conn driver.Conn
+}
+
+// Open connects to a store, which the caller closes. Of a cluster a server may be away: Check does
+// without its parts if all rows can be counted, and Parts does not.
+func Open(ctx context.Context, dsn, cluster string) (_ *Store, err error) {
+	s := new(Store)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	if s.conn, err = engine.Open(ctx, dsn); err != nil {
+		return nil, err
+	}
+	servers, err := store.Servers(ctx, dsn, cluster)
+	if err != nil {
+		return nil, err
+	}
+	for _, named := range servers {
+		switch conn, err := engine.Open(ctx, named.DSN); {
+		case err == nil:
+			s.servers = append(s.servers, server{named.Name, conn})
+		case named.Name == "":
+			return nil, err
+		default:
+			s.away = append(s.away, err)
+		}
+	}
+	return s, nil
+}
+
+// Close closes all connections.
+func (s *Store) Close() error {
+	var errs []error
+	if s.conn != nil {
+		errs = append(errs, s.conn.Close())
+	}
+	for _, server := range s.servers {
+		errs = append(errs, server.conn.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Check compares the rows of all tables with the journals, and looks for parts that the engine
 // has set aside. It returns an *Error if rows are missing, or may be: parts of tables whose rows
@@ -254,18 +303,11 @@ func (c *check) strangers(all, counted map[string]int64) {
 // detached looks for parts that tables do not read. What a journal counts that has lost lines says
 // nothing.
 func (c *check) detached(ctx context.Context) (err error) {
-	rows, err := c.store.conn.Query(ctx, detachedPartsQuery)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	var found []Finding
-	for rows.Next() {
-		var f Finding
-		if err := rows.Scan(&f.Table, &f.Part, &f.Reason); err != nil {
+	for _, server := range c.store.servers {
+		if found, err = server.detached(ctx, found); err != nil {
 			return err
 		}
-		found = append(found, f)
 	}
 	inJournal := func(f Finding) bool { return f.Table == journals }
 	if slices.ContainsFunc(found, inJournal) || slices.ContainsFunc(c.findings, inJournal) {
@@ -278,7 +320,24 @@ func (c *check) detached(ctx context.Context) (err error) {
 			c.findings = append(c.findings, f)
 		}
 	}
-	return rows.Err()
+	return nil
+}
+
+// detached appends the parts that the tables of a server do not read.
+func (s server) detached(ctx context.Context, found []Finding) (_ []Finding, err error) {
+	rows, err := s.conn.Query(ctx, detachedPartsQuery)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		f := Finding{Server: s.name}
+		if err := rows.Scan(&f.Table, &f.Part, &f.Reason); err != nil {
+			return nil, err
+		}
+		found = append(found, f)
+	}
+	return found, rows.Err()
 }
 
 // journals reads what the journal of a stream, or of all if it is empty, says up to a batch.

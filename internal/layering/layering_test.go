@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	"internal/engine":   {"schemas", "internal/native", "internal/child"},
 	"internal/bucket":   {"schemas", "internal/child"},
 	"internal/verify":   {"schemas", "internal/history"},
-	"internal/damage":   {"schemas", "internal/store", "internal/history"},
+	"internal/damage":   {"schemas", "internal/engine", "internal/store", "internal/history"},
 	"internal/faults":   nil,
 	"internal/remote":   nil,
 	"internal/node":     {"internal/remote"},

@@ -146,6 +146,31 @@ func databaseOf(opts *clickhouse.Options) string {
 	return opts.Auth.Database
 }
 
+// Server is one that has rows of a store.
+type Server struct {
+	// Name is its address on a cluster, else "".
+	Name string
+	// DSN names the database that has the rows.
+	DSN string
+}
+
+// Servers are all that have rows of the store that is named. The engine's own tables are of one server each.
+func Servers(ctx context.Context, dsn, name string) (list []Server, err error) {
+	if name == "" {
+		return []Server{{DSN: dsn}}, nil
+	}
+	c, _, err := AskCluster(ctx, dsn, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, replicas := range c.Shards {
+		for _, addr := range replicas {
+			list = append(list, Server{addr, c.DSN(addr, c.ShardDatabase())})
+		}
+	}
+	return list, nil
+}
+
 // OpenOn is Open for a store that is spread over the cluster of that name, if there is a name.
 func OpenOn(ctx context.Context, dsn, name string) (*DB, error) {
 	if name == "" {
@@ -229,6 +254,8 @@ var complete = []ch.Setting{
 	{Key: "skip_unavailable_shards", Value: "0", Important: true},
 	{Key: "max_replica_delay_for_distributed_queries", Value: strconv.Itoa(MaxReplicaDelay), Important: true},
 	{Key: "fallback_to_stale_replicas_for_distributed_queries", Value: "0", Important: true},
+	// A shard says something of a query ten times a second, or hangs.
+	{Key: "receive_timeout", Value: strconv.Itoa(int(silence.Seconds())), Important: true},
 }
 
 // distributed are the settings of readers on a cluster. A shard that cannot have a row is not asked: see

@@ -320,7 +320,7 @@ func do(ctx context.Context, pool *chpool.Pool, maxSilence time.Duration, q ch.Q
 		if e, ok := ch.AsException(err); ok && lacksReplicas(e) {
 			return fmt.Errorf("the store: %w: a replica of the shard or Keeper is away, and nothing is written until all are back: %w", schemas.ErrUnavailable, oneLine(err))
 		}
-		return fmt.Errorf("the store: %w: %w", schemas.ErrUnavailable, oneLine(err))
+		return fmt.Errorf("%w: %w", ErrAway, oneLine(err))
 	}
 	return err
 }

@@ -22,6 +22,9 @@ import (
 
 var errSilent = errors.New("the server stopped responding")
 
+// ErrAway says that the store, or a shard of it, does not answer: a schemas.ErrUnavailable.
+var ErrAway = fmt.Errorf("the store: %w", schemas.ErrUnavailable)
+
 // gaveUp marks the error of a query whose caller has given up with the error of its context. The
 // client gives the connection the deadline of the context, and what the connection then reports
 // is a timeout of its own: to callers it must not look like a store that fails.

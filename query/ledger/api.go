@@ -21,7 +21,9 @@ type Config struct {
 	// Node finds the stream to serve. Its error is ErrNoStream while there is none. It is
 	// asked until it has given one.
 	Node func(ctx context.Context) (Node, error) // required
-	Log  *slog.Logger                            // required
+	// Health says whether the store answers.
+	Health func(ctx context.Context) error // required
+	Log    *slog.Logger                    // required
 	// Auth checks tokens. Without it everybody may read everything.
 	Auth *auth.Verifier
 	// NodeURL is where the node's own interface is. What only a node can do is passed on to it, with
@@ -64,8 +66,8 @@ type Config struct {
 
 func (c *Config) setDefaults() error {
 	switch {
-	case c.Node == nil || c.Log == nil:
-		return errors.New("ledger: Config.Node and Log are required")
+	case c.Node == nil || c.Health == nil || c.Log == nil:
+		return errors.New("ledger: Config.Node, Health and Log are required")
 	case len(c.TokenKey) < 16:
 		return errors.New("ledger: Config.TokenKey must have at least 16 bytes")
 	case c.ListLimit < 0 || c.MaxPageSize < 0 || c.MaxStreams < 0 || c.MaxUserStreams < 0 || c.MaxReads < 0:

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 func nodeOf(source *memory) func(context.Context) (Node, error) {
@@ -93,7 +95,14 @@ func TestWithoutAStream(t *testing.T) {
 	source := &memory{}
 	source.grow(1)
 	there := make(chan struct{})
+	var away atomic.Bool
 	s := serve(t, source, func(c *Config, _ *query.Config) {
+		c.Health = func(context.Context) error {
+			if away.Load() {
+				return schemas.ErrUnavailable
+			}
+			return nil
+		}
 		c.Node = func(context.Context) (Node, error) {
 			select {
 			case <-there:
@@ -117,5 +126,9 @@ func TestWithoutAStream(t *testing.T) {
 	}
 	if a := s.do("GET", "/readyz", ""); a.status != 200 {
 		t.Errorf("not ready with a stream: %d", a.status)
+	}
+	away.Store(true)
+	if a := s.do("GET", "/readyz", ""); a.status != 503 {
+		t.Errorf("ready without all of the store: %d", a.status)
 	}
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestDocumentAndRoutesAgree(t *testing.T) {
-	api, err := New(Config{Node: nodeOf(&memory{}), Log: quiet(t), TokenKey: testKey})
+	api, err := New(Config{Node: nodeOf(&memory{}), Health: healthy, Log: quiet(t), TokenKey: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,12 +62,14 @@ func (l *logLines) String() string {
 	return l.buf.String()
 }
 
+func healthy(context.Context) error { return nil }
+
 func serve(t testing.TB, source *memory, change func(*Config, *query.Config)) *served {
 	t.Helper()
 	s := &served{t: t, source: source, log: &logLines{}}
 	log := slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	cfg := Config{
-		Node: func(context.Context) (Node, error) { return Node{Participant: participant, Source: source}, nil }, Log: log, TokenKey: testKey,
+		Node: func(context.Context) (Node, error) { return Node{Participant: participant, Source: source}, nil }, Health: healthy, Log: log, TokenKey: testKey,
 		ListIdle: 50 * time.Millisecond, EndInterval: time.Millisecond, Version: "1.2.3",
 	}
 	tier := query.Config{Log: log}

@@ -82,8 +82,10 @@ func (a *API) ready(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = n.ends.current(ctx)
-	return err
+	if _, err = n.ends.current(ctx); err != nil {
+		return err
+	}
+	return a.cfg.Health(ctx)
 }
 
 const (
