@@ -146,6 +146,11 @@ determinism: ## the objects of one history made in many ways, with one digest (C
 	@scripts/setup.sh modules engine
 	LEDGERLAKE_DETERMINISM=$(COMBINATIONS) go test -v -count=1 -timeout 0 -run '^TestDeterminism$$' $(TESTFLAGS) ./export
 
+.PHONY: conformance
+conformance: setup-run build ## the network's published clients against `up`, step by step (docs/compatibility.md)
+	@scripts/setup.sh clients examples
+	scripts/conformance.sh
+
 .PHONY: load
 load: ## overload a server and look at its memory and waits (LOAD=30s; for figures, a quiet machine)
 	@scripts/setup.sh modules engine

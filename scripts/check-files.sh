@@ -2,7 +2,7 @@
 # House rules on the text of the repository:
 #   - no path of somebody's machine: such a file works for its author only
 #   - no host of a package registry: the clients know theirs, and mirrors differ
-#   - no download address in the engine's lock file, for the same reason
+#   - no download address in lock files of npm, for the same reason
 # The patterns are written so that they do not match this file.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,5 +28,5 @@ done < <(git ls-files -z --cached --others --exclude-standard)
 
 refuse "path of one machine" '(^|[^A-Za-z0-9_.})-])/(work|root|home|Users|tmp/brief)/[A-Za-z0-9_.]' "${files[@]}"
 refuse "host of a package registry" '(registry|proxy|sum|deb|index)\.[a-z]*(npm|yarn|golang|debian|pypi|docker)[a-z]*\.(org|com|io)' "${files[@]}"
-refuse "download address in a lock file" '"resolved"[[:space:]]*:' deploy/engine/package-lock.json
+refuse "download address in a lock file" '"resolved"[[:space:]]*:' deploy/engine/package-lock.json scripts/clients/package-lock.json
 if [ -n "$failed" ]; then exit 1; fi

@@ -8,6 +8,7 @@
 #             apt-get as root or with sudo; otherwise the command is printed
 #   redis     redis-server, for tests of the queue on a real Redis
 #   compose   docker-compose, to validate docker-compose.yml
+#   clients   the network's published clients, npm packages, into scripts/clients/node_modules
 #   examples  curl and zstd, which the commands in the documentation use
 #
 # What cannot be installed is named in one message at the end. That is an error only
@@ -94,6 +95,17 @@ setup_compared() {
 	as_root=()
 }
 
+# clients are what make conformance runs.
+setup_clients() {
+	[ -d scripts/clients/node_modules/@canton-network/wallet-sdk ] && return
+	if ! command -v npm >/dev/null; then
+		missing+=("the network's clients (install npm and run scripts/setup.sh clients)")
+		return
+	fi
+	echo "setup: installing the network's clients into scripts/clients" >&2
+	(cd scripts/clients && npm ci --no-audit --no-fund --loglevel=error >&2) || missing+=("the network's clients (npm ci in scripts/clients failed)")
+}
+
 setup_redis() {
 	command -v redis-server >/dev/null && return
 	echo "setup: installing redis-server" >&2
@@ -125,7 +137,7 @@ if ! command -v go >/dev/null; then
 fi
 for part in "$@"; do
 	case "$part" in
-	modules | engine | duckdb | compared | redis | compose | examples) "setup_$part" ;;
+	modules | engine | duckdb | compared | redis | compose | clients | examples) "setup_$part" ;;
 	*)
 		echo "setup: unknown part \"$part\"" >&2
 		exit 2
