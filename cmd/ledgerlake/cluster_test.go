@@ -101,6 +101,9 @@ func reshardInto(t *testing.T, shards *enginetest.Cluster, single string, comman
 			t.Errorf("%s of a store that is not complete: %v", args[0], err)
 		}
 	}
+	if text, err := command("doctor"); err == nil || !strings.Contains(text, "being filled by ledgerlake reshard") {
+		t.Errorf("doctor of a store that is not complete: %v, %s", err, text)
+	}
 	for from, says := range map[string]string{
 		"empty": "--from has no store", "old": "has schema 5", "default": "is being filled", "none": "--from",
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
@@ -117,15 +118,20 @@ func (t *table) rowsQuery() string {
 	slices.SortStableFunc(sorted, func(a, b store.TableColumn) int {
 		return cmp.Compare(a.SortedAs-1, b.SortedAs-1) // what is not sorted by comes last
 	})
-	return fmt.Sprintf("SELECT %s FROM %s WHERE _partition_id = {partition:String} ORDER BY %s OFFSET {offset:UInt64}", namesOf(t.columns), t.rows(), namesOf(sorted))
+	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s OFFSET {offset:UInt64}", namesOf(t.columns), t.rows(), namesOf(sorted))
 }
 
-// rows names the rows of the table: not those that others have replaced, which a merge may drop.
+// rows are those of a partition that are copied: not such that others have replaced, which a merge may
+// drop, and not the journals of copies for lookups, which clusters do not have.
 func (t *table) rows() string {
-	if t.columns[0].Replaces {
-		return t.name + " FINAL"
+	const of = " WHERE _partition_id = {partition:String}"
+	switch {
+	case t.columns[0].Replaces:
+		return t.name + " FINAL" + of
+	case t.name == journal:
+		return t.name + of + " AND NOT endsWith(stream, '" + journals.LookupsStream("") + "')"
 	}
-	return t.name
+	return t.name + of
 }
 
 // digest is that of some rows, whatever their order.
@@ -138,7 +144,7 @@ func (d digest) String() string { return fmt.Sprintf("%d rows, %016x", d.Rows, d
 
 // digest computes that of a partition over all shards.
 func (t *table) digest(ctx context.Context, db *store.DB, partition string) (sum digest, err error) {
-	query := fmt.Sprintf("SELECT toUInt64(count()) AS row_count, sumWithOverflow(sipHash64(%s)) AS hash_sum FROM %s WHERE _partition_id = {partition:String}", namesOf(t.columns), t.rows())
+	query := fmt.Sprintf("SELECT toUInt64(count()) AS row_count, sumWithOverflow(sipHash64(%s)) AS hash_sum FROM %s", namesOf(t.columns), t.rows())
 	shards := db.Shards()
 	digests := make([]digest, len(shards))
 	group, ctx := guard.WithContext(ctx)
