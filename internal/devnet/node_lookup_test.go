@@ -3,6 +3,7 @@ package devnet
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,5 +130,40 @@ func TestNodeLookupRefusals(t *testing.T) {
 	c.call("POST", packages, `{"packageVettingRequirements":[{"parties":[],"packageName":"splice-amulet"}]}`, &preferred)
 	if len(preferred.References) != 1 || preferred.References[0]["packageId"] != l.Names.TemplateIDs[0][1][:model.PackageIDLength] {
 		t.Errorf("preferred packages are %+v", preferred)
+	}
+	coin := preferred.References[0]["packageId"]
+	var all struct {
+		IDs []string `json:"packageIds"`
+	}
+	c.call("GET", "/v2/packages", "", &all)
+	if !slices.Contains(all.IDs, coin) || !slices.IsSorted(all.IDs) || len(slices.Compact(slices.Clone(all.IDs))) != len(all.IDs) {
+		t.Errorf("the packages are %q", all.IDs)
+	}
+	for id, want := range map[string]string{coin: "PACKAGE_STATUS_REGISTERED", "00ff": "PACKAGE_STATUS_UNSPECIFIED"} {
+		var status struct {
+			Status string `json:"packageStatus"`
+		}
+		if c.call("GET", "/v2/packages/"+id+"/status", "", &status); status.Status != want {
+			t.Errorf("package %s has %s", id, status.Status)
+		}
+	}
+	for filter, want := range map[string]int{
+		`{}`: len(all.IDs), `{"packageMetadataFilter":{"packageIds":["` + coin + `"]}}`: 1, `{"packageMetadataFilter":{"packageNamePrefixes":["splice-amu"]}}`: 4,
+		`{"packageMetadataFilter":{"packageIds":["00ff"]}}`: 0, `{"topologyStateFilter":{"participantIds":["PAR::other::12"]}}`: 0, `{"topologyStateFilter":{"synchronizerIds":["` + l.Names.Synchronizers[0] + `"]}}`: len(all.IDs),
+	} {
+		var vetted struct {
+			Packages []struct {
+				Packages []struct{ PackageID, PackageName, PackageVersion string }
+			} `json:"vettedPackages"`
+		}
+		c.call("POST", "/v2/package-vetting/list", filter, &vetted)
+		for _, on := range vetted.Packages {
+			if len(on.Packages) != want {
+				t.Errorf("%s: %d packages are vetted, want %d", filter, len(on.Packages), want)
+			}
+		}
+		if (len(vetted.Packages) > 0) != (want > 0) {
+			t.Errorf("%s: vetted on %d synchronizers", filter, len(vetted.Packages))
+		}
 	}
 }

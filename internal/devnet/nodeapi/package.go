@@ -2,7 +2,9 @@ package nodeapi
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
@@ -58,4 +60,76 @@ func (n *partyServer) packageNamed(name string) (id, version string, ok bool) {
 		return n.view.Names.TemplateIDs[i][v][:model.PackageIDLength], "0.1." + strconv.Itoa(int(v)), true
 	}
 	return "", "", false
+}
+
+// knownPackage is a version of a package of the network, which every node has and vets.
+type knownPackage struct {
+	ID      string `json:"packageId"`
+	Name    string `json:"packageName"`
+	Version string `json:"packageVersion"`
+}
+
+// knownPackages are all of them, by id.
+func (n *partyServer) knownPackages() []knownPackage {
+	var list []knownPackage
+	for i, t := range model.Templates {
+		for v, id := range n.view.Names.TemplateIDs[i] {
+			if v == 0 || !t.Pkg.OneVersion {
+				list = append(list, knownPackage{id[:model.PackageIDLength], t.Pkg.Name, "0.1." + strconv.Itoa(v)})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b knownPackage) int { return strings.Compare(a.ID, b.ID) })
+	return slices.Compact(list)
+}
+
+func (n *partyServer) listPackages(*http.Request) (any, error) {
+	ids := []string{}
+	for _, p := range n.knownPackages() {
+		ids = append(ids, p.ID)
+	}
+	return map[string]any{"packageIds": ids}, nil
+}
+
+func (n *partyServer) packageStatus(r *http.Request) (any, error) {
+	status := "PACKAGE_STATUS_UNSPECIFIED"
+	if slices.ContainsFunc(n.knownPackages(), func(p knownPackage) bool { return p.ID == r.PathValue("package") }) {
+		status = "PACKAGE_STATUS_REGISTERED"
+	}
+	return map[string]string{"packageStatus": status}, nil
+}
+
+type vettedRequest struct {
+	Packages struct {
+		IDs      []string `json:"packageIds"`
+		Prefixes []string `json:"packageNamePrefixes"`
+	} `json:"packageMetadataFilter"`
+	Topology struct {
+		Participants  []string `json:"participantIds"`
+		Synchronizers []string `json:"synchronizerIds"`
+	} `json:"topologyStateFilter"`
+}
+
+// vettedPackages answers with what this node has vetted on each synchronizer, which is all.
+func (n *partyServer) vettedPackages(_ *http.Request, q *vettedRequest) (any, error) {
+	filter := q.Packages
+	packages := slices.DeleteFunc(n.knownPackages(), func(p knownPackage) bool {
+		named := slices.Contains(filter.IDs, p.ID) || slices.ContainsFunc(filter.Prefixes, func(prefix string) bool { return strings.HasPrefix(p.Name, prefix) })
+		return !named && len(filter.IDs)+len(filter.Prefixes) > 0
+	})
+	vetted := []map[string]any{}
+	for _, synchronizer := range n.view.Names.Synchronizers {
+		if asks(q.Topology.Participants, n.view.Uid()) && asks(q.Topology.Synchronizers, synchronizer) && len(packages) > 0 {
+			vetted = append(vetted, map[string]any{"packages": packages, "participantId": n.view.Uid(), "synchronizerId": synchronizer, "topologySerial": 1})
+		}
+	}
+	return map[string]any{"vettedPackages": vetted, "nextPageToken": ""}, nil
+}
+
+// asks reports whether a filter names something; an empty one names everything.
+func asks(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+
+// identityProviders answers that there are none beside the node's own.
+func (n *userServer) identityProviders(*http.Request) (any, error) {
+	return map[string]any{"identityProviderConfigs": []string{}}, nil
 }
