@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -30,16 +31,27 @@ func open(t *testing.T, dsn string) *store.DB {
 	return db
 }
 
-// TestSeveralHosts names a host at which nobody listens before the one that answers.
+// TestSeveralHosts names a host at which nobody listens, and one that says nothing, before the one that
+// answers.
 func TestSeveralHosts(t *testing.T) {
 	s := enginetest.Start(t)
 	dsn, err := url.Parse(s.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dsn.Host = "127.0.0.1:1," + dsn.Host
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	go func() {
+		for conn, err := mute.Accept(); err == nil; conn, err = mute.Accept() {
+			_ = conn.Close()
+		}
+	}()
+	dsn.Host = "127.0.0.1:1," + mute.Addr().String() + "," + dsn.Host
 	if _, found, err := store.SelectOne(t.Context(), open(t, dsn.String()), "SELECT toUInt64(1) AS n", nil, store.NewRecords[store.Count]()); err != nil || !found {
-		t.Errorf("by the second host: %v, %v", found, err)
+		t.Errorf("by the third host: %v, %v", found, err)
 	}
 	conn, err := engine.Open(t.Context(), dsn.String())
 	if err != nil {

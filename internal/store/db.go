@@ -87,7 +87,12 @@ func open(ctx context.Context, connect newPool, dsn string, settings []ch.Settin
 	}
 	db := &DB{commits: new(commits), database: databaseOf(opts)}
 	for pool, size := range map[**chpool.Pool]int32{&db.pool: maxConns, &db.inserts: maxInserts} {
-		*pool, err = connect(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
+		for range opts.Addr { // one that accepts connections may say nothing
+			*pool, err = connect(ctx, chpool.Options{MaxConns: size, ClientOptions: client})
+			if err == nil || !isAway(err) {
+				break
+			}
+		}
 		if err != nil {
 			db.Close()
 			return nil, fmt.Errorf("connecting to ClickHouse at %s: %w", strings.Join(opts.Addr, ", "), err)
