@@ -144,19 +144,24 @@ func (d *database) fill(ctx context.Context, source *store.DB, progress *console
 		return nil, err
 	}
 	l := migrationLog{log: d.p.log, now: time.Now}
-	cluster := d.p.cfg.ClickHouseCluster
+	cluster, begun := d.p.cfg.ClickHouseCluster, false
 	err = indexer.FillCluster(ctx, d.dsn, cluster, d.p.log, l.report, func(ctx context.Context, begin func(context.Context) error) error {
 		target, err := store.OpenOn(ctx, d.dsn, cluster)
 		if err != nil {
 			return err
 		}
 		defer target.Close()
-		progress.Begin("copying the store", "rows", 0)
 		result, err = reshard.New(reshard.Config{
 			Source: source, Target: target, Begin: begin, Log: d.p.log,
-			Report: func(p reshard.Progress) { progress.Set(int64(p.Rows), int64(p.Total)) },
+			Report: func(p reshard.Progress) {
+				if !begun {
+					progress.Begin("copying the store", "rows", int64(p.Total))
+				}
+				begun = true
+				progress.Set(int64(p.Rows), int64(p.Total))
+			},
 		}).Run(ctx)
-		if err == nil {
+		if err == nil && begun {
 			progress.End(fmt.Sprintf("%d rows in %d partitions", result.Rows, result.Partitions))
 		}
 		return err
