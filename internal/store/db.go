@@ -22,7 +22,6 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/native"
-	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // DB is a pool of native connections to one ClickHouse. It is safe for concurrent use.
@@ -323,7 +322,7 @@ func do(ctx context.Context, pool *chpool.Pool, maxSilence time.Duration, q ch.Q
 	err = gaveUp(ctx, err)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded) && !refused.Load() && isAway(err) {
 		if e, ok := ch.AsException(err); ok && lacksReplicas(e) {
-			return fmt.Errorf("the store: %w: a replica of the shard or Keeper is away, and nothing is written until all are back: %w", schemas.ErrUnavailable, oneLine(err))
+			return fmt.Errorf("%w: a replica of the shard or Keeper is away, and nothing is written until all are back: %w", ErrAway, oneLine(err))
 		}
 		return fmt.Errorf("%w: %w", ErrAway, oneLine(err))
 	}
