@@ -28,6 +28,7 @@ func TestFactsKeepToTheDocument(t *testing.T) {
 	}
 	s := serve(t, m)
 	for _, path := range []string{
+		"/registry/metadata/v1/info", "/registry/metadata/v1/instruments", "/registry/metadata/v1/instruments/Amulet",
 		"/v0/app-instance-names", "/v0/splice-instance-names", "/v0/dso-sequencers", "/v0/sv-bft-sequencers", "/v0/scans", "/v0/lsu", "/v0/roll-forward-lsu",
 		"/v0/synchronizer-identities/global", rewardRounds + "3/activity-totals", rewardRounds + "3/batches/" + rewardHash, rewardRounds + "3/batches/1220cd",
 		"/v0/transfer-preapprovals/by-party/" + alice, "/v0/transfer-command-counter/" + alice,

@@ -158,6 +158,8 @@ func TestStateRefusals(t *testing.T) {
 		{"GET", "/v0/scans", ``, 404, "No scans found."},
 		{"GET", "/v0/dso-sequencers", ``, 404, "No sequencers found."},
 		{"GET", "/v0/splice-instance-names", ``, 404, "No instance names found."},
+		{"GET", "/registry/metadata/v1/instruments", ``, 404, "No instance names found."},
+		{"GET", "/registry/metadata/v1/instruments/Gold", ``, 404, "No instrument with id Gold found."},
 		{"GET", "/v0/synchronizer-identities/global", ``, 404, "No identities"},
 		{"GET", "/v0/synchronizer-bootstrapping-transactions/nowhere", ``, 404, "No synchronizer begins with nowhere."},
 		{"GET", "/v0/domains/" + sync1 + "/parties/" + alice + "/participant-id", ``, 404, "No participant"},
@@ -224,6 +226,15 @@ func TestNetworkNaming(t *testing.T) {
 	}
 	var entry map[string]any
 	s.ok("GET", "/v0/ans-entries/by-name/dso.ans", "", &entry)
+	var registry struct {
+		Admin       string `json:"adminId"`
+		Instruments []struct{ ID, Name, Symbol string }
+	}
+	s.ok("GET", "/registry/metadata/v1/info", "", &registry)
+	s.ok("GET", "/registry/metadata/v1/instruments", "", &registry)
+	if list := registry.Instruments; registry.Admin != dso || len(list) != 1 || list[0].ID != "Amulet" || list[0].Name != "Amulet" || list[0].Symbol != "CC" {
+		t.Errorf("the registry has %+v", registry)
+	}
 }
 
 func TestGovernance(t *testing.T) {

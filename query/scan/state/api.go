@@ -59,6 +59,7 @@ type API struct {
 	validators *validators
 	network    *network
 	rewards    *rewards
+	registry   *registry
 }
 
 // New returns the operations.
@@ -76,6 +77,7 @@ func New(cfg Config) *API {
 		network:    &network{facts, cfg.Horizon, cfg.Naming},
 	}
 	a.names = &names{present, a.governance, facts, cfg.MaxPageSize}
+	a.registry = &registry{a.governance, facts}
 	a.rewards = &rewards{cfg.Source, cfg.Horizon, facts, a.rounds}
 	return a
 }

@@ -1,0 +1,90 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas/facts"
+)
+
+// registry serves the metadata of the token standard about the one instrument of the network, its coin.
+type registry struct {
+	governance *governance
+	facts      *factReader
+}
+
+// Names of the token standard, which are not spelled otherwise.
+const (
+	instrumentID = "Amulet"
+	metadataAPI  = "splice-api-token-metadata-v1"
+)
+
+// coinAPIs are the minor versions of what the coin implements.
+var coinAPIs = map[string]int{
+	metadataAPI: 1, "splice-api-token-transfer-events-v2": 1,
+	"splice-api-token-holding-v1": 1, "splice-api-token-holding-v2": 1,
+	"splice-api-token-transfer-instruction-v1": 1, "splice-api-token-transfer-instruction-v2": 1,
+	"splice-api-token-allocation-v1": 1, "splice-api-token-allocation-v2": 1,
+	"splice-api-token-allocation-instruction-v1": 1, "splice-api-token-allocation-instruction-v2": 1,
+}
+
+// instrument is a token as the registry describes it. The supply, which is optional, is left out: it
+// would have to be summed over the holdings of all parties.
+type instrument struct {
+	ID            string         `json:"id"`
+	Name          string         `json:"name"`
+	Symbol        string         `json:"symbol"`
+	Decimals      int            `json:"decimals"`
+	SupportedAPIs map[string]int `json:"supportedApis"`
+}
+
+// coin describes the coin, by the names that the upstream gives it.
+func (g *registry) coin(ctx context.Context) (i instrument, err error) {
+	fact, err := g.facts.get(ctx, facts.Of(facts.InstanceNames))
+	if err != nil {
+		return i, unknown(err, "instance names")
+	}
+	var names struct {
+		Name   string `json:"coin_name"`
+		Symbol string `json:"coin_name_acronym"`
+	}
+	if err := json.Unmarshal(fact.Body, &names); err != nil {
+		return i, fmt.Errorf("reading fact %s: %w", fact.Key, err)
+	}
+	return instrument{instrumentID, names.Name, names.Symbol, 10, coinAPIs}, nil
+}
+
+// info says whose registry it is, and what of it there is: metadata alone.
+func (g *registry) info(ctx context.Context, r *query.Request) error {
+	admin, err := g.governance.party(ctx)
+	if err != nil {
+		return err
+	}
+	return r.JSON(map[string]any{"adminId": admin, "supportedApis": map[string]int{metadataAPI: 1}})
+}
+
+// instruments lists the coin, and nothing after a page token, as no page has one.
+func (g *registry) instruments(ctx context.Context, r *query.Request) error {
+	coin, err := g.coin(ctx)
+	if err != nil {
+		return err
+	}
+	return r.JSON(map[string]any{"instruments": []instrument{coin}})
+}
+
+func (g *registry) instrument(ctx context.Context, r *query.Request) error {
+	id, err := r.Path("instrument_id")
+	if err != nil {
+		return err
+	}
+	if id != instrumentID {
+		return query.Errorf(query.NotFound, "No instrument with id %s found.", id)
+	}
+	coin, err := g.coin(ctx)
+	if err != nil {
+		return err
+	}
+	return r.JSON(coin)
+}
