@@ -42,7 +42,7 @@ func TestAnOutageIsTwoLines(t *testing.T) {
 			}
 			tell("by the store", slow)
 			tell("beside it", other)
-			time.Sleep(10 * time.Second)
+			time.Sleep(10*time.Second - poll/2) // between two times at which the store is asked
 			if n := strings.Count(out.String(), "answers again"); n != round {
 				t.Errorf("the store is said to answer %d times, want %d", n, round)
 			}
