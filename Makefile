@@ -23,6 +23,8 @@ SHARDED ?= ./indexer/... ./internal/history/... ./internal/published ./internal/
 FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServersBehindABalancer|TestDamagedStore|TestRepair|TestRestore|TestUpgrade|TestKilledMigration|TestTwoMigrateAtOnce|TestLaterStoreIsRefused|TestCommandsOnACluster|TestCluster|TestReshard|TestOddAnswers|TestSteadyWork|TestOnTheNetwork|TestDamageIsFound|TestDamageOfANodeStreamIsFound
 # The packages that have any of them.
 FAULT_PACKAGES = $(shell grep -rlwE 'func ($(FAULTS))' --include='*_test.go' cmd indexer internal jobs | xargs -n1 dirname | sort -u | sed 's,^,./,')
+# Of `make soak`: over how many engines the stores of episodes are spread, which are killed, too.
+SHARDS ?= 1
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000
@@ -129,10 +131,10 @@ bench-packages: ## the Go benchmarks of every package
 	go test -run '^$$' -bench . -benchmem $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: soak
-soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n VERBOSE=1)
+soak: ## the product through faults, kills and lies (EPISODES=1000 SEED=n SHARDS=3 VERBOSE=1)
 	@scripts/setup.sh modules engine redis
 	@echo "soak: $(EPISODES) episodes from seed $(SEED) on" >&2
-	LEDGERLAKE_SOAK_EPISODES=$(EPISODES) LEDGERLAKE_SOAK_SEED=$(SEED) LEDGERLAKE_SOAK_VERBOSE=$(VERBOSE) \
+	LEDGERLAKE_SOAK_SHARDS=$(SHARDS) LEDGERLAKE_SOAK_EPISODES=$(EPISODES) LEDGERLAKE_SOAK_SEED=$(SEED) LEDGERLAKE_SOAK_VERBOSE=$(VERBOSE) \
 		go test -v -count=1 -timeout 0 -run '^TestSoak$$' $(TESTFLAGS) ./cmd/ledgerlake
 	LEDGERLAKE_FUZZ_TIME=$(FUZZTIME) LEDGERLAKE_FUZZ_SEED=$(SEED) go test -v -count=1 -timeout 0 -run '^TestFuzz$$' $(TESTFLAGS) ./cmd/ledgerlake
 

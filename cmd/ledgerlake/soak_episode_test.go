@@ -17,7 +17,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -129,7 +128,7 @@ func (ep *episode) close() error {
 
 // open makes the database and the proxies.
 func (ep *episode) open(ctx context.Context) error {
-	if err := ep.template.Create(ctx, ep.admin, ep.database); err != nil {
+	if err := ep.create(ctx, ep.database); err != nil {
 		return err
 	}
 	var err error
@@ -228,6 +227,7 @@ func (ep *episode) live(ctx context.Context, stop *faults.Stop) error {
 			case <-turn:
 				if !stop.Gentle {
 					ep.engine.Kill() // first: the process must not be able to say good-bye
+					ep.shards.kill(ep.seed, &ep.tally)
 				}
 				ep.tally.Add("process: " + map[bool]string{true: "stop", false: "kill"}[stop.Gentle])
 				die(errKilled)
@@ -248,7 +248,7 @@ func (ep *episode) live(ctx context.Context, stop *faults.Stop) error {
 // work is what the product does in one life: what `ingest --once` does.
 func (ep *episode) work(ctx context.Context) error {
 	log := ep.logger()
-	db, err := store.Open(ctx, ep.lab.database(ep.database, ep.engine.Addr()))
+	db, err := ep.lab.open(ctx, ep.database, ep.engine.Addr())
 	if err != nil {
 		return err
 	}
@@ -282,12 +282,12 @@ func (ep *episode) Disagreed(_ context.Context, d scan.Disagreement) error {
 
 // tidy brings ended lifetimes to where they belong, so that tables compare.
 func (ep *episode) tidy(ctx context.Context) error {
-	db, err := store.Open(ctx, ep.lab.database(ep.database, ep.address))
+	db, err := ep.lab.open(ctx, ep.database, ep.address)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	return indexer.NewLifetimes(db, ep.stream(), soakPoll, ep.logger()).Tidy(ctx)
+	return ep.awaitShards(ctx, func() error { return indexer.NewLifetimes(db, ep.stream(), soakPoll, ep.logger()).Tidy(ctx) })
 }
 
 // result is what came of an episode.

@@ -24,7 +24,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/faults"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/published"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -76,7 +75,7 @@ func (l *lab) newExporting(seed faults.Seed, plan faults.Plan) (*exporting, erro
 // publish runs the worker from one stop to the next, and in the end without faults until
 // nothing is due. All errors it returns are findings.
 func (ep *exporting) publish(ctx context.Context) error {
-	if err := ep.template.Create(ctx, ep.admin, ep.database, "segments", "network_folders"); err != nil {
+	if err := ep.create(ctx, ep.database, "segments", "network_folders"); err != nil {
 		return err
 	}
 	for i := range ep.plan.Stops {
@@ -155,12 +154,12 @@ func (ep *exporting) publishUntil(ctx context.Context, stop *faults.Stop, most t
 func (ep *exporting) work(ctx context.Context) (err error) {
 	log := ep.logger()
 	source := ep.truths[scan.Events].database
-	db, err := store.Open(ctx, ep.lab.database(source, ep.engine.Addr()))
+	db, err := ep.lab.open(ctx, source, ep.engine.Addr())
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	tables, err := store.Open(ctx, ep.lab.database(ep.database, ep.engine.Addr()))
+	tables, err := ep.lab.open(ctx, ep.database, ep.engine.Addr())
 	if err != nil {
 		return err
 	}
@@ -291,7 +290,8 @@ func (ep *exporting) catalogued(ctx context.Context) (segments, doubled uint64, 
 			SELECT concat(kind, toString(start_time)) AS unit, version, objects AS content
 			FROM %[1]s.network_folders WHERE state = 'published')
 		GROUP BY ALL)`, ep.database)
-	if err := ep.admin.QueryRow(ctx, query).Scan(&segments, &doubled); err != nil {
+	err = ep.awaitShards(ctx, func() error { return ep.admins[0].QueryRow(ctx, query).Scan(&segments, &doubled) })
+	if err != nil {
 		return 0, 0, fmt.Errorf("reading the catalogue: %w", err)
 	}
 	return segments, doubled, nil

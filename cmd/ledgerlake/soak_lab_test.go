@@ -37,9 +37,12 @@ type lab struct {
 	served   verify.Tables
 	node     *nodeLab
 
-	dsn     string // of the engine's default database
-	address string // of the engine, host:port
-	admin   driver.Conn
+	dsn     string // of the first engine's default database
+	address string // of that engine, host:port
+	admins  []driver.Conn
+	// shards are the engines and cluster is what they call it, if there are several.
+	shards  *soakShards
+	cluster string
 	gateway *bucket.Gateway
 	redis   string // host:port of a real server
 
@@ -120,6 +123,18 @@ func (l *lab) startNetwork(t *testing.T) {
 
 func (l *lab) startEngine(t *testing.T) {
 	t.Helper()
+	if !l.startShards(t) {
+		l.startOneEngine(t)
+	}
+	at, err := url.Parse(l.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.address = at.Host
+}
+
+func (l *lab) startOneEngine(t *testing.T) {
+	t.Helper()
 	e, err := engine.Start(t.Context(), engine.Config{DataDir: filepath.Join(l.dir, "engine"), MaxMemory: 2 << 30, StartTimeout: lifeTimeout, StopGrace: lifeTimeout, Log: l.log})
 	if err != nil {
 		t.Fatal(err)
@@ -131,20 +146,7 @@ func (l *lab) startEngine(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	l.dsn = e.OwnerDSN() // behind proxies that cut connections, which the engine itself would not outlive
-	at, err := url.Parse(l.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.address = at.Host
-	if l.admin, err = engine.Open(t.Context(), l.dsn); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.admin.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	l.connect(t, e.OwnerDSN()) // behind proxies that cut connections, which the engine itself would not outlive
 }
 
 func (l *lab) startBucket(t *testing.T) {
@@ -221,14 +223,14 @@ func (l *lab) startRedis(t *testing.T) {
 // per source of history and once for an export.
 func (l *lab) prepare(t *testing.T) {
 	t.Helper()
-	if err := l.admin.Exec(t.Context(), "CREATE DATABASE "+templateDatabase); err != nil {
+	if err := l.admins[0].Exec(t.Context(), "CREATE DATABASE "+templateDatabase); err != nil {
 		t.Fatal(err)
 	}
-	if err := indexer.Migrate(t.Context(), l.database(templateDatabase, l.address)); err != nil {
+	if err := indexer.MigrateCluster(t.Context(), l.database(templateDatabase, l.address), l.cluster, func(indexer.Migration) {}); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	if l.template, err = enginetest.ReadTemplate(t.Context(), l.admin, templateDatabase); err != nil {
+	if l.template, err = enginetest.ReadTemplate(t.Context(), l.admins[0], templateDatabase); err != nil {
 		t.Fatal(err)
 	}
 	for _, source := range []scan.Source{scan.Events, scan.Updates, scan.UpdatesBefore} {
@@ -283,11 +285,4 @@ func (l *lab) database(name, address string) string {
 	}
 	at.Host, at.Path = address, "/"+name
 	return at.String()
-}
-
-func (l *lab) dropDatabase(ctx context.Context, name string) error {
-	if err := l.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" SYNC"); err != nil {
-		return fmt.Errorf("dropping database %s: %w", name, err)
-	}
-	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/internal/faults"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -156,13 +155,18 @@ func (ep *episode) killUntil(ctx context.Context, r *rand.Rand, do func(pending 
 
 // pending is the batch that is announced and not committed, nil if there is none.
 func (ep *episode) pending(ctx context.Context) (*schemas.Intent, error) {
-	db, err := store.Open(ctx, ep.lab.database(ep.database, ep.address))
+	db, err := ep.lab.open(ctx, ep.database, ep.address)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	resume, err := indexer.NewWriter(db, ep.stream(), ep.logger()).Resume(ctx, ep.stream())
-	return resume.Pending, err
+	var pending *schemas.Intent
+	err = ep.awaitShards(ctx, func() error {
+		resume, err := indexer.NewWriter(db, ep.stream(), ep.logger()).Resume(ctx, ep.stream())
+		pending = resume.Pending
+		return err
+	})
+	return pending, err
 }
 
 // within reports whether an item of history, or an import, lies in a batch. Migrations

@@ -36,13 +36,17 @@ var journals = map[string]bool{"batches": true, "milestones": true, "segments": 
 func (l *lab) fingerprint(ctx context.Context, database string) (fingerprints, error) {
 	var parts []string
 	for _, table := range l.template.Tables {
-		if strings.HasSuffix(table.Engine, "MergeTree") && !journals[table.Name] {
+		if (strings.HasSuffix(table.Engine, "MergeTree") || table.Engine == "Distributed") && !journals[table.Name] {
 			parts = append(parts, fmt.Sprintf(`SELECT '%s' AS name, count() AS n, uniqExact(cityHash64(*)) AS kinds,
 				sum(toUInt256(cityHash64(*))) AS city, sum(toUInt256(sipHash64(*))) AS sip FROM %s.%s`, table.Name, database, table.Name))
 		}
 	}
 	var rows []fingerprint
-	if err := l.admin.Select(ctx, &rows, strings.Join(parts, " UNION ALL ")); err != nil {
+	err := l.awaitShards(ctx, func() error {
+		rows = nil
+		return l.admins[0].Select(ctx, &rows, strings.Join(parts, " UNION ALL "))
+	})
+	if err != nil {
 		return nil, fmt.Errorf("hashing the tables of %s: %w", database, err)
 	}
 	prints := make(fingerprints, len(rows))
@@ -112,7 +116,11 @@ func (l *lab) checkJournal(ctx context.Context, database, stream string) (findin
 			toString((through_offset, through_migration, through_time, through_id)) AS through,
 			hash, writer
 		FROM %s.batches ORDER BY stream, sequence, batches.state, written_at`, database)
-	if err := l.admin.Select(ctx, &lines, query); err != nil {
+	err = l.awaitShards(ctx, func() error {
+		lines = nil
+		return l.admins[0].Select(ctx, &lines, query)
+	})
+	if err != nil {
 		return nil, fmt.Errorf("reading the journal of %s: %w", database, err)
 	}
 	streams := make(map[string][]line)
@@ -168,7 +176,7 @@ func checkStream(stream string, lines []line) (findings []string) {
 // reordered reads history through the product and counts the items that do not stand
 // where the network has them.
 func (l *lab) reordered(ctx context.Context, database string) (uint64, error) {
-	db, err := store.Open(ctx, l.database(database, l.address))
+	db, err := l.open(ctx, database, l.address)
 	if err != nil {
 		return 0, err
 	}
@@ -181,7 +189,11 @@ func (l *lab) reordered(ctx context.Context, database string) (uint64, error) {
 	var got []string
 	for at := schemas.Start; ; {
 		const page = 500
-		items, err := reader.Items(ctx, history.Range{After: at, Through: mark, Limit: page})
+		var items []schemas.Item
+		err := l.awaitShards(ctx, func() error {
+			items, err = reader.Items(ctx, history.Range{After: at, Through: mark, Limit: page})
+			return err
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -222,12 +234,16 @@ func digests(ctx context.Context, db *store.DB, stream string) (*verify.Report, 
 // compareWithNetwork digests the store the way the product's verification does and
 // compares with what the network says it served.
 func (l *lab) compareWithNetwork(ctx context.Context, database, stream string, served verify.Tables) ([]string, error) {
-	db, err := store.Open(ctx, l.database(database, l.address))
+	db, err := l.open(ctx, database, l.address)
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	report, err := digests(ctx, db, stream)
+	var report *verify.Report
+	err = l.awaitShards(ctx, func() error {
+		report, err = digests(ctx, db, stream)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

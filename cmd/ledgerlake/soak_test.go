@@ -148,18 +148,18 @@ func (s *soak) progress() {
 // a node, one kills real processes, and four are people: clients that leave early, and commands
 // that are stopped.
 func (l *lab) runSeed(ctx context.Context, seed faults.Seed) (result, *episode) {
-	lies := faults.Lies()
+	lies, whole := faults.Lies(), l.shards == nil // of what has an engine of its own, there are no shards
 	switch {
-	case seed%50 == 25:
+	case whole && seed%50 == 25:
 		return l.runLeavingClients(ctx, seed)
-	case seed%50 == 35:
+	case whole && seed%50 == 35:
 		return l.runOperator(ctx, seed)
 	case seed%8 == 7:
 		return l.runNodeLie(ctx, seed, int(seed/8))
 	case seed%8 == 3:
 		n := int(seed / 8)
 		return l.runLie(ctx, seed, lies[n%len(lies)], company(n/len(lies)%int(companions)))
-	case seed%100 == 50:
+	case whole && seed%100 == 50:
 		return l.runKill(ctx, seed, seed%200 > 100)
 	case seed%10 == 0:
 		return l.runExport(ctx, seed)

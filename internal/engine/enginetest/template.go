@@ -45,6 +45,20 @@ func ReadTemplate(ctx context.Context, conn driver.Conn, database string) (*Temp
 	return t, err
 }
 
+// Drop drops a database that Create has made, if it is there.
+func (t *Template) Drop(ctx context.Context, conn driver.Conn, name string) error {
+	names := []string{name}
+	if t.shard != nil {
+		names = append(names, name+shardSuffix)
+	}
+	for _, name := range names {
+		if err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" SYNC"); err != nil {
+			return fmt.Errorf("dropping database %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // Create makes a database with empty tables like those of the template, or only those named.
 func (t *Template) Create(ctx context.Context, conn driver.Conn, name string, only ...string) error {
 	if t.shard != nil {
