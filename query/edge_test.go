@@ -145,6 +145,7 @@ func TestPlainRequestsPass(t *testing.T) {
 		"an absolute form":  {request: "GET http://x:80/deep/1/end?a HTTP/1.1\r\nHost: x:80\r\n\r\n", want: "/deep/1/end"},
 		"an encoded slash":  {request: "GET /deep/a%2Fb/end HTTP/1.1\r\nHost: x\r\n\r\n", want: "/deep/a%2Fb/end"},
 		"dots in a segment": {request: "GET /rest/..a/b../.c/... HTTP/1.1\r\nHost: x\r\n\r\n", want: "/rest/..a/b../.c/..."},
+		"two slashes first": {request: "GET //deep/1/end HTTP/1.1\r\nHost: x\r\n\r\n", want: "/deep/1/end"},
 		"a line before":     {request: "\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n", want: "/a"},
 	} {
 		for cut := range len(c.request) {
@@ -167,7 +168,7 @@ func TestTargetsAreChecked(t *testing.T) {
 	addr := echo(t, Config{})
 	for _, target := range []string{
 		"http://x.attacker.example/a", "x.attacker.example://y/a", "https://attacker/a", "http:///a", "http://x", "http://x@y/a", "ftp://x/a",
-		"*", "a", "x:80", "//a", "//attacker.example/a", "/deep//end", "/a//", "/rest/../a", "/rest/./a", "/rest/..", "/rest/.", "/./a",
+		"*", "a", "x:80", "///a", "//rest/../a", "/deep//end", "/a//", "/rest/../a", "/rest/./a", "/rest/..", "/rest/.", "/./a",
 		"/rest/%2e%2e/a", "/rest/.%2E/a", "/rest/%2e", "/rest/%252e%252e/a", "/rest/%25252e%25252e/a", "/rest/..%2fa", "/rest/a%2f..%2fb", "/rest/%2e%2e%2fa",
 		"/a#b", "/a?b#c", "/rest/a\\b", "/rest/a%5cb", "/rest/..%5ca", "/rest/%00", "/rest/a%0d%0ab", "/rest/a%7f", "/rest/a%1f", "/rest/%", "/rest/%g1", "/rest/a%2",
 		"/rest/%2500", "/rest/\x01",

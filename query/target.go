@@ -10,7 +10,9 @@ import (
 
 // ownTarget refuses a request target that other programs may read differently from the router,
 // with an Error of class Invalid, before anything looks at its path. It leaves path and query
-// string: a target in absolute form must name the host of the request and loses its origin.
+// string: a target in absolute form must name the host of the request and loses its origin. Of two
+// slashes at the beginning one is left: clients of the network put a path behind a base URL that
+// ends with a slash.
 func ownTarget(rc *fasthttp.RequestCtx) error {
 	target := rc.RequestURI()
 	if len(target) == 0 || target[0] != '/' {
@@ -19,7 +21,11 @@ func ownTarget(rc *fasthttp.RequestCtx) error {
 			return Errorf(Invalid, "The request target must be a path, or the URL of a path on this server.")
 		}
 		target = bytes.Clone(rest)
-		rc.Request.Header.SetRequestURIBytes(target)
+		rc.Request.SetRequestURIBytes(target)
+	}
+	if bytes.HasPrefix(target, []byte("//")) {
+		target = bytes.Clone(target[1:])
+		rc.Request.SetRequestURIBytes(target)
 	}
 	path, _, _ := bytes.Cut(target, []byte{'?'})
 	if bytes.IndexByte(target, '#') >= 0 {
