@@ -25,6 +25,8 @@ FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServers
 FAULT_PACKAGES = $(shell grep -rlwE 'func ($(FAULTS))' --include='*_test.go' cmd indexer internal jobs | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # Of `make soak`: over how many engines the stores of episodes are spread, which are killed, too.
 SHARDS ?= 1
+# How many packages make test tests at once: many of their tests wait.
+AT_ONCE ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
 EPISODES ?= 1000
@@ -88,7 +90,7 @@ setup-run:
 test: ## vet and test every package, on real parts, and name the slowest
 	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
-	go run ./scripts/gotest -vet=off -timeout 14m -skip '^($(FAULTS))$$' $(TESTFLAGS) $(PACKAGES)
+	go run ./scripts/gotest -vet=off -timeout 14m -p $(AT_ONCE) -skip '^($(FAULTS))$$' $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-faults
 test-faults: ## the tests that kill, damage or overload processes, or need several engines

@@ -49,9 +49,15 @@ func TestLookupsShareQueries(t *testing.T) {
 func TestBatchesWaitWhileManyLookupsArrive(t *testing.T) {
 	b := NewBatcher(func(context.Context, []string) (map[string]int, error) { return nil, nil })
 	ask := func(callers int) {
+		for range cap(b.running) { // no query runs before all callers are there
+			b.running <- struct{}{}
+		}
 		var r *Read[map[string]int]
 		for i := range callers {
 			r = b.join(context.Background(), fmt.Sprintf("id%d", i))
+		}
+		for range cap(b.running) {
+			<-b.running
 		}
 		<-r.Done()
 	}
