@@ -18,9 +18,9 @@ PACKAGES ?= ./cmd/ledgerlake ./query/validator ./indexer ./export ./internal/app
 # Of `make test-shards`: the packages whose tests read stores.
 SHARDED ?= ./indexer/... ./internal/history/... ./internal/published ./internal/verify ./internal/wallet ./ingest/node \
 	./export ./query/... ./jobs/wallet
-# Tests that kill, damage or overload processes, or need several engines: `make test` leaves them to
-# `make test-faults`. CI runs both.
-FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServersBehindABalancer|TestDamagedStore|TestRepair|TestRestore|TestUpgrade|TestKilledMigration|TestTwoMigrateAtOnce|TestLaterStoreIsRefused|TestCommandsOnACluster|TestCluster|TestReshard|TestOddAnswers|TestSteadyWork|TestOnTheNetwork|TestDamageIsFound|TestDamageOfANodeStreamIsFound
+# Tests that kill, damage or overload processes, take history back, or need several engines: `make test`
+# leaves them to `make test-faults`. CI runs both.
+FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServersBehindABalancer|TestDamagedStore|TestRepair|TestRestore|TestUpgrade|TestKilledMigration|TestTwoMigrateAtOnce|TestLaterStoreIsRefused|TestCommandsOnACluster|TestCluster|TestReshard|TestOddAnswers|TestSteadyWork|TestOnTheNetwork|TestDamageIsFound|TestDamageOfANodeStreamIsFound|TestUpOutlivesItsServices|TestKillUpstream|TestFullDisk|TestPeopleHangUp|TestOverloadIsServed|TestRestartToUseful|TestCrashBetweenSteps|TestScanIsTakenBack|TestNodeStreamIsTakenBack|TestStreamIsTakenBackAndReadAgain|TestOmissionsOfASoleUpstream
 # The packages that have any of them.
 FAULT_PACKAGES = $(shell grep -rlwE 'func ($(FAULTS))' --include='*_test.go' cmd indexer internal jobs | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # Of `make soak`: over how many engines the stores of episodes are spread, which are killed, too.
