@@ -40,9 +40,6 @@ const (
 	contextExpireLock  = "expire-lock"
 )
 
-// instrumentID names the coin among the instruments of the governance party.
-const instrumentID = "Amulet"
-
 type metadata struct {
 	Values map[string]string `json:"values"`
 }
@@ -140,7 +137,7 @@ func (w *Tokens) transfer(ctx context.Context, actor Actor, r OfferRequest, a at
 	}
 	argument := map[string]any{"expectedAdmin": m.DSO, "extraArgs": extra, "transfer": map[string]any{
 		"sender": actor.Party, "receiver": r.Receiver, "amount": r.Amount,
-		"instrumentId": map[string]string{"admin": m.DSO, "id": instrumentID},
+		"instrumentId": map[string]string{"admin": m.DSO, "id": template.CoinInstrument},
 		"requestedAt":  timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(r.ExpiresAt), "inputHoldingCids": inputs,
 		"meta": metadata{map[string]string{template.ReasonKey: r.Description}},
 	}}

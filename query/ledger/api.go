@@ -145,8 +145,8 @@ func (a *API) Routes() []query.Route {
 		{Method: "GET", Path: "/v2/updates/trees", Name: "ledger.trees.stream", Handle: a.read(a.streamUpdates(view.Trees))},
 		{Method: "POST", Path: "/v2/updates/transaction-by-id", Name: "ledger.transaction_by_id", Handle: a.read(a.byBody(view.ParseTransactionByID))},
 		{Method: "POST", Path: "/v2/updates/transaction-by-offset", Name: "ledger.transaction_by_offset", Handle: a.read(a.byBody(view.ParseTransactionByOffset))},
-		{Method: "GET", Path: "/v2/updates/transaction-tree-by-id/{update-id}", Name: "ledger.tree_by_id", Handle: a.read(a.treeByID)},
-		{Method: "GET", Path: "/v2/updates/transaction-tree-by-offset/{offset}", Name: "ledger.tree_by_offset", Handle: a.read(a.treeByOffset)},
+		{Method: "GET", Path: "/v2/updates/transaction-tree-by-id/{update-id}", Name: "ledger.tree_by_id", Handle: a.read(a.tree("update-id", view.TreeByID))},
+		{Method: "GET", Path: "/v2/updates/transaction-tree-by-offset/{offset}", Name: "ledger.tree_by_offset", Handle: a.read(a.tree("offset", treeByOffset))},
 
 		{Method: "POST", Path: "/v2/state/active-contracts", Name: "ledger.active", Class: query.Page, Handle: a.read(a.listActive)},
 		{Method: "GET", Path: "/v2/state/active-contracts", Name: "ledger.active.stream", Handle: a.read(a.streamActive)},

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 
@@ -98,35 +97,32 @@ func (a *API) byBody(parse parseOne) func(context.Context, *reading) error {
 	}
 }
 
-// treeByID and treeByOffset answer with the tree of the transaction that the path names.
-func (a *API) treeByID(ctx context.Context, r *reading) error {
-	id, err := r.Path("update-id")
-	if err != nil {
-		return err
+// tree answers with the tree of the transaction that a parameter of the path names.
+func (a *API) tree(parameter string, ask func(value string, parties []string) (*view.OneUpdate, error)) func(context.Context, *reading) error {
+	return func(ctx context.Context, r *reading) error {
+		value, err := r.Path(parameter)
+		if err != nil {
+			return err
+		}
+		parameters := r.Query()
+		parties := parameters.Texts("parties")
+		if err := parameters.Err(); err != nil {
+			return err
+		}
+		q, err := ask(value, parties)
+		if err != nil {
+			return err
+		}
+		return a.oneUpdate(ctx, r, q)
 	}
-	parties := r.Query()
-	q, err := view.TreeByID(id, parties.Texts("parties"))
-	if err = cmp.Or(parties.Err(), err); err != nil {
-		return err
-	}
-	return a.oneUpdate(ctx, r, q)
 }
 
-func (a *API) treeByOffset(ctx context.Context, r *reading) error {
-	text, err := r.Path("offset")
+func treeByOffset(value string, parties []string) (*view.OneUpdate, error) {
+	offset, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return err
+		return nil, &undecodable{"Invalid value for: path parameter offset"}
 	}
-	offset, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return &undecodable{"Invalid value for: path parameter offset"}
-	}
-	parties := r.Query()
-	q, err := view.TreeByOffset(offset, parties.Texts("parties"))
-	if err = cmp.Or(parties.Err(), err); err != nil {
-		return err
-	}
-	return a.oneUpdate(ctx, r, q)
+	return view.TreeByOffset(offset, parties)
 }
 
 // oneUpdate answers with a single update. One that the format lets nothing through of is

@@ -16,6 +16,9 @@ const (
 	NamePackage    = "splice-amulet-name-service"
 )
 
+// CoinInstrument names the coin among the instruments of the governance party, in the token standard.
+const CoinInstrument = "Amulet"
+
 // Of package splice-amulet.
 const (
 	Coin                           = CoinPackage + ":Splice.Amulet:Amulet"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // registry serves the metadata of the token standard about the one instrument of the network, its coin.
@@ -15,11 +16,8 @@ type registry struct {
 	facts      *factReader
 }
 
-// Names of the token standard, which are not spelled otherwise.
-const (
-	instrumentID = "Amulet"
-	metadataAPI  = "splice-api-token-metadata-v1"
-)
+// metadataAPI is the part of the registry that is served.
+const metadataAPI = "splice-api-token-metadata-v1"
 
 // coinAPIs are the minor versions of what the coin implements.
 var coinAPIs = map[string]int{
@@ -53,7 +51,7 @@ func (g *registry) coin(ctx context.Context) (i instrument, err error) {
 	if err := json.Unmarshal(fact.Body, &names); err != nil {
 		return i, fmt.Errorf("reading fact %s: %w", fact.Key, err)
 	}
-	return instrument{instrumentID, names.Name, names.Symbol, 10, coinAPIs}, nil
+	return instrument{template.CoinInstrument, names.Name, names.Symbol, 10, coinAPIs}, nil
 }
 
 // info says whose registry it is, and what of it there is: metadata alone.
@@ -79,7 +77,7 @@ func (g *registry) instrument(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	if id != instrumentID {
+	if id != template.CoinInstrument {
 		return query.Errorf(query.NotFound, "No instrument with id %s found.", id)
 	}
 	coin, err := g.coin(ctx)
