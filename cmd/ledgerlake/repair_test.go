@@ -16,8 +16,10 @@ import (
 // contentOf is a sum of hashes over all rows of the tables of history and of what is derived from it.
 func contentOf(t *testing.T, conn driver.Conn) map[string]string {
 	t.Helper()
+	// When an ended lifetime moves from one of the tables to the other depends on the ranges.
+	const lifetimes = "(SELECT * FROM contracts_archived UNION ALL SELECT * FROM contracts_live)"
 	content := make(map[string]string)
-	for _, table := range []string{"updates", "events", "verdicts", "imports", "places", "contracts_archived", "contracts_live", "wallet_contracts", "wallet_log"} {
+	for _, table := range []string{"updates", "events", "verdicts", "imports", "places", lifetimes, "wallet_contracts", "wallet_log"} {
 		var sum string
 		if err := conn.QueryRow(t.Context(), "SELECT concat(toString(count()), ' rows, ', toString(sum(cityHash64(*)))) FROM "+table).Scan(&sum); err != nil {
 			t.Fatal(err)

@@ -194,7 +194,7 @@ func TestRules(t *testing.T) {
 				`{"amount":"6.0","receiver":"bob::1220","receiverFeeRatio":"0.0"}],"sender":"alice::1220"}} -> {"summary":{` +
 				`"holdingFees":"0.1","inputAmuletAmount":"20.0","inputAppRewardAmount":"1.5","inputDevelopmentFundAmount":"0.5","inputSvRewardAmount":"2.5","inputValidatorFaucetAmount":"0.25","inputValidatorRewardAmount":"3.5",` +
 				`"outputFees":["0.0000000002","0.2","0.0000000003","0.4","0.5","0.6"],"senderChangeAmount":"7.0"}} @ alice::1220`,
-			map[string][]string{alice: {":0 transfer AmuletRules_Transfer alice:-9.9000000002 -> bob:6.8 app:5 fees=0.1000000000 app=1.5000000000 validator=3.7500000000 sv=2.5000000000 fund=0.5000000000"}},
+			map[string][]string{alice: {":0 transfer AmuletRules_Transfer alice:-9.9000000002 -> bob:6.8 app:5 fees=0.1000000000 app=1.5000000000 validator=3.5000000000 sv=2.5000000000 fund=0.5000000000"}},
 		},
 		"rewards become coins": {
 			`AmuletRules_Transfer r {"transfer":{"outputs":[],"sender":"alice::1220"}} -> {"summary":{"holdingFees":"0.0","inputAmuletAmount":"1.0","inputAppRewardAmount":"2.0","inputSvRewardAmount":"0.0","inputValidatorRewardAmount":"0.0","outputFees":[],"senderChangeAmount":"3.0"}} @ alice::1220,app::1220`,

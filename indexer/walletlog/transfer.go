@@ -26,8 +26,7 @@ func (w *walk) summary(e *schemas.Event, v jsonscan.Value) (s summary) {
 	s.holdingFees = w.amount(e, "holdingFees", v.At("holdingFees"))
 	s.change = w.amount(e, "senderChangeAmount", v.At("senderChangeAmount"))
 	s.app = w.amount(e, "inputAppRewardAmount", v.At("inputAppRewardAmount"))
-	s.validator = w.amount(e, "inputValidatorRewardAmount", v.At("inputValidatorRewardAmount")).
-		Plus(w.optional(e, "inputValidatorFaucetAmount", v.At("inputValidatorFaucetAmount")))
+	s.validator = w.amount(e, "inputValidatorRewardAmount", v.At("inputValidatorRewardAmount"))
 	s.sv = w.amount(e, "inputSvRewardAmount", v.At("inputSvRewardAmount"))
 	s.fund = w.optional(e, "inputDevelopmentFundAmount", v.At("inputDevelopmentFundAmount"))
 	for _, fee := range v.At("outputFees").Elements() {

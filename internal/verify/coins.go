@@ -26,11 +26,12 @@ var burners = map[string]bool{
 // repeaters are choices whose result repeats that of the choice by which they do their work.
 var repeaters = map[string]bool{"TransferPreapprovalProposal_Accept": true}
 
-// rewards are the fields of a transfer's summary that say what it mints.
+// rewards are the fields of a transfer's summary that say what it mints. What was minted from
+// records of liveness, inputValidatorFaucetAmount, is a part of the validator's reward.
 var rewards = []string{"inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount"}
 
 // optionalRewards came with later versions.
-var optionalRewards = []string{"inputValidatorFaucetAmount", "inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount"}
+var optionalRewards = []string{"inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount"}
 
 // coinID identifies a coin in memory: the audit.LifetimeHash of its contract id.
 type coinID = uint64

@@ -35,7 +35,7 @@ func TestAmounts(t *testing.T) {
 
 // The payload of a transfer's summary in protobuf_json; fees in its output list.
 const summaryJSON = `{"record":{"fields":[` +
-	`{"value":{"numeric":"1.0000000000"}},{"value":{"numeric":"2.0000000000"}},{"value":{"numeric":"3.0000000000"}},{"value":{"numeric":"40.0000000000"}},` +
+	`{"value":{"numeric":"1.0000000000"}},{"value":{"numeric":"6.0000000000"}},{"value":{"numeric":"3.0000000000"}},{"value":{"numeric":"40.0000000000"}},` +
 	`{"value":{"genMap":{"entries":[{"key":{"party":"a\"]}::1220"},"value":{"record":{"fields":[{"value":{"numeric":"-1.0000000000"}},{"value":{"numeric":"0.0000000000"}}]}}}]}}},` +
 	`{"value":{"numeric":"0.5000000000"}},{"value":{"list":{"elements":[{"numeric":"0.1000000000"},{"numeric":"0.2000000000"}]}}},` +
 	`{"value":{"numeric":"0.2000000000"}},{"value":{"numeric":"35.0000000000"}},{"value":{"numeric":"0.1600000000"}},` +

@@ -76,7 +76,7 @@ type Settlement struct {
 	inApp     model.Decimal
 	inValid   model.Decimal
 	inSv      model.Decimal
-	inFaucet  model.Decimal
+	inFaucet  model.Decimal // a part of inValid
 	inRecords model.Decimal
 	inFund    model.Decimal
 	Fees      []model.Decimal // by output
@@ -93,7 +93,7 @@ type balanceChange struct {
 
 // Inputs is what all inputs are worth.
 func (s *Settlement) Inputs() model.Decimal {
-	return s.InCoins + s.inApp + s.inValid + s.inSv + s.inFaucet + s.inRecords + s.inFund
+	return s.InCoins + s.inApp + s.inValid + s.inSv + s.inRecords + s.inFund
 }
 
 func (s *Settlement) changeAmount() model.Decimal {
@@ -170,6 +170,7 @@ func (s *Settlement) Add(p model.Coupon, worth model.Decimal) {
 	case model.SvReward:
 		s.inSv += worth
 	case model.Liveness:
+		s.inValid += worth
 		s.inFaucet += worth
 	case model.ActivityRecord:
 		s.inRecords += worth
