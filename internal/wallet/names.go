@@ -53,21 +53,21 @@ func (w *Subscriptions) RequestName(ctx context.Context, actor Actor, r NameRequ
 	return done, err
 }
 
-// subscriptionPayload is SubscriptionRequest.
+// subscriptionPayload is SubscriptionRequest, SubscriptionIdleState and SubscriptionPayment.
 type subscriptionPayload struct {
 	Data struct {
 		Sender string `json:"sender"`
 	} `json:"subscriptionData"`
 }
 
-// checkRequest checks that a subscription is asked of the actor.
-func (w *Subscriptions) checkRequest(ctx context.Context, actor Actor, contractID string) error {
+// check checks that the actor pays, or is asked to pay, by a contract of a template.
+func (w *Subscriptions) check(ctx context.Context, actor Actor, contractID, name string) error {
 	var p subscriptionPayload
-	if err := w.visible(ctx, actor.Party, contractID, template.SubscriptionRequest, &p); err != nil {
+	if err := w.visible(ctx, actor.Party, contractID, name, &p); err != nil {
 		return err
 	}
 	if p.Data.Sender != actor.Party {
-		return notFound("No such subscription request: %.80s", contractID)
+		return notFound("No such subscription: %.80s", contractID)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (w *Subscriptions) checkRequest(ctx context.Context, actor Actor, contractI
 // is the contract of the result: its coins are locked until they are collected. ErrFunds means
 // that the wallet has too little.
 func (w *Subscriptions) Accept(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.checkRequest(ctx, actor, contractID); err != nil {
+	if err := w.check(ctx, actor, contractID, template.SubscriptionRequest); err != nil {
 		return Done{}, err
 	}
 	return w.coins.executeFor(ctx, actor, batch{operation: operation{"CO_SubscriptionAcceptAndMakeInitialPayment", contractID}})
@@ -84,10 +84,19 @@ func (w *Subscriptions) Accept(ctx context.Context, actor Actor, contractID stri
 
 // Reject rejects a SubscriptionRequest of the actor.
 func (w *Subscriptions) Reject(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.checkRequest(ctx, actor, contractID); err != nil {
+	if err := w.check(ctx, actor, contractID, template.SubscriptionRequest); err != nil {
 		return Done{}, err
 	}
 	return w.exercise(ctx, actor.Party, template.SubscriptionRequest, contractID, "SubscriptionRequest_Reject", noArgument)
+}
+
+// Cancel ends a subscription of the actor, by its SubscriptionIdleState: one that is being paid
+// for cannot be cancelled.
+func (w *Subscriptions) Cancel(ctx context.Context, actor Actor, contractID string) (Done, error) {
+	if err := w.check(ctx, actor, contractID, template.SubscriptionIdleState); err != nil {
+		return Done{}, err
+	}
+	return w.exercise(ctx, actor.Party, template.SubscriptionIdleState, contractID, "SubscriptionIdleState_CancelSubscription", noArgument)
 }
 
 // Subscription is a SubscriptionIdleState: a subscription between two payments.

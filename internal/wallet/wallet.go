@@ -38,6 +38,7 @@ type Wallet struct {
 	Preapprovals  *Preapprovals
 	Traffic       *Traffic
 	Subscriptions *Subscriptions
+	AppPayments   *AppPayments
 	Minting       *Minting
 	Merging       *Merging
 	Rewards       *Rewards
@@ -72,6 +73,7 @@ func New(cfg Config) (*Wallet, error) {
 		Preapprovals:  &Preapprovals{submitter: s, tracking: tracking, network: network, coins: coins, lifetime: cfg.PreapprovalLifetime},
 		Traffic:       &Traffic{submitter: s, tracking: tracking, network: network, coins: coins},
 		Subscriptions: &Subscriptions{submitter: s, network: network, coins: coins},
+		AppPayments:   &AppPayments{submitter: s, coins: coins},
 		Minting:       &Minting{submitter: s},
 		Merging:       &Merging{submitter: s, network: network},
 		Rewards:       &Rewards{submitter: s, network: network},

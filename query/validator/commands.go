@@ -41,6 +41,11 @@ type Commands struct {
 		RequestName(ctx context.Context, actor wallet.Actor, r wallet.NameRequest) (wallet.NameRequested, error)
 		Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 		Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+		Cancel(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+	}
+	AppPayments interface {
+		Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
+		Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 	}
 	Users interface {
 		Onboard(ctx context.Context, r wallet.OnboardRequest) (party string, err error)
@@ -70,6 +75,6 @@ type Tokens interface {
 func WalletCommands(w *wallet.Wallet) *Commands {
 	return &Commands{
 		Offers: w.Offers, Traffic: w.Traffic, Coins: w.Coins, Rewards: w.Rewards, Preapprovals: w.Preapprovals,
-		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, Users: w.Users, External: w.External,
+		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, AppPayments: w.AppPayments, Users: w.Users, External: w.External,
 	}
 }

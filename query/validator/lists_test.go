@@ -143,6 +143,12 @@ func fillLists(m *memory) {
 	m.put(template.MintingDelegation, "00given", alice, `{"beneficiary":"`+alice+`","delegate":"`+bob+`","dso":"`+dso+`"}`, bob, alice)
 	m.put(template.MintingDelegationProposal, "00proposal", "stranger::1220", `{"delegation":{"beneficiary":"stranger::1220","delegate":"`+alice+`","dso":"`+dso+`"}}`, "stranger::1220", alice)
 	fillNames(m)
+	payment := func(sender string) string {
+		return `{"dso":"` + dso + `","provider":"` + external + `","sender":"` + sender + `"}`
+	}
+	m.put(template.AppPaymentRequest, "00cd", "", payment(alice), alice, bob, external)
+	m.put(template.AppPaymentRequest, "00asked", "", payment(bob), alice, bob, external)
+	m.put(template.AcceptedAppPayment, "00paid", "", payment(alice), alice, external)
 	m.put(template.FeaturedAppRight, "00featured", "", `{"dso":"`+dso+`","provider":"`+operator+`"}`, dso, operator)
 }
 
@@ -159,8 +165,11 @@ func fillNames(m *memory) {
 		m.put(template.NameEntry, fmt.Sprintf("00name%d", i), name, `{`+common+`,"expiresAt":"2026-09-01T00:00:00Z"}`, alice, dso)
 		m.put(template.NameEntryContext, fmt.Sprintf("00context%d", i), name, `{`+common+`,`+reference+`}`, alice, dso)
 	}
-	m.put(template.SubscriptionIdleState, "00idle", "", subscription(`"nextPaymentDueAt":"2026-08-01T00:00:00Z","reference":"00ref0",`), alice, dso)
-	m.put(template.SubscriptionPayment, "00renewal", "", subscription(`"reference":"00ref1",`), alice, dso)
+	m.put(template.SubscriptionIdleState, "00idle", "", subscription(`"nextPaymentDueAt":"2026-08-01T00:00:00Z","reference":"00ref0","subscription":"00sub0",`), alice, dso)
+	m.put(template.SubscriptionPayment, "00renewal", "", subscription(`"reference":"00ref1","subscription":"00sub1",`), alice, dso)
+	for _, id := range []string{"00sub0", "00sub1", "00stateless"} {
+		m.put(template.Subscription, id, "", subscription(""), alice, dso)
+	}
 	m.put(template.SubscriptionRequest, "00ab", "", subscription(""), alice, dso)
 	m.put(template.SubscriptionInitialPayment, "00initial", "", subscription(`"reference":"00ref9",`), alice, dso)
 }
@@ -191,6 +200,13 @@ func TestLists(t *testing.T) {
 		{"alice", "/v0/wallet/subscription-requests/00ab", []string{"00ab"}},
 		{"bob", "/v0/wallet/subscription-requests", nil},
 		{"alice", "/v0/wallet/subscription-initial-payments", []string{"00initial"}},
+		{"alice", "/v0/wallet/subscriptions", []string{"00sub0", "00idle", "00sub1", "00renewal"}},
+		{"bob", "/v0/wallet/subscriptions", nil},
+		{"alice", "/v0/wallet/app-payment-requests", []string{"00cd"}},
+		{"bob", "/v0/wallet/app-payment-requests", []string{"00asked"}},
+		{"alice", "/v0/wallet/app-payment-requests/00cd", []string{"00cd"}},
+		{"alice", "/v0/wallet/accepted-app-payments", []string{"00paid"}},
+		{"bob", "/v0/wallet/accepted-app-payments", nil},
 		{"admin", "/v0/admin/transfer-preapprovals", []string{"00pre"}},
 		{"admin", "/v0/admin/external-party/setup-proposal", []string{"00setup"}},
 	} {
@@ -205,6 +221,9 @@ func TestLists(t *testing.T) {
 		}
 	}
 	s.wants(s.as("bob", "GET", "/v0/wallet/subscription-requests/00ab", ""), 404, "")
+	for _, id := range []string{"00asked", "00paid", "00ab", "00nowhere"} { // another's, and of other templates
+		s.wants(s.as("alice", "GET", "/v0/wallet/app-payment-requests/"+id, ""), 404, "")
+	}
 	terms := `"amount":"1.0000000000","unit":"USDUnit","expiresAt":"2026-09-01T00:00:00Z","paymentInterval":"90","paymentDuration":"30"}`
 	s.wants(s.as("alice", "GET", "/v0/entry/all", ""), 200, `{"entries":[{"contractId":"00name0","name":"alice.unverified.cns",`+terms+`,{"contractId":"00name1","name":"a.unverified.cns",`+terms+`]}`)
 	s.wants(s.as("bob", "GET", "/v0/entry/all", ""), 200, `{"entries":[]}`)

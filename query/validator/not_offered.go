@@ -7,13 +7,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-// notOffered are operations of the network that this interface has no answer to: payments of
-// apps, running subscriptions, allocations and the development fund.
+// notOffered are operations of the network that this interface has no answer to: allocations and
+// the development fund.
 var notOffered = []string{
-	"GET /v0/wallet/app-payment-requests", "GET /v0/wallet/app-payment-requests/{contract_id}",
-	"POST /v0/wallet/app-payment-requests/{contract_id}/accept", "POST /v0/wallet/app-payment-requests/{contract_id}/reject",
-	"GET /v0/wallet/accepted-app-payments",
-	"GET /v0/wallet/subscriptions", "DELETE /v0/wallet/subscriptions/{contract_id}",
 	"GET /v0/allocations", "POST /v0/allocations", "POST /v2/allocations",
 	"POST /v0/allocations/{contract_id}/withdraw", "POST /v2/allocations/{contract_id}/withdraw",
 	"GET /v0/wallet/token-standard/allocation-requests",

@@ -36,6 +36,7 @@ func TestReality(t *testing.T) {
 	t.Run("Access", r.access)
 	t.Run("BadInput", r.badInput)
 	t.Run("Names", r.names)
+	t.Run("AppPayments", r.appPayments)
 	t.Run("TokenStandardOffers", r.tokenStandardOffers)
 	t.Run("MergeDelegations", r.mergeDelegations)
 }
@@ -348,50 +349,4 @@ func decoded[T any](t *testing.T, a answer) (value T) {
 		t.Fatalf("%v in %s", err, a.body)
 	}
 	return value
-}
-
-// names has two people ask for one name: who pays first has it, the other has the money back.
-func (r *reality) names(t *testing.T) {
-	people := []*person{r.register(t, "nora", "10"), r.register(t, "nick", "10")}
-	type requested struct {
-		Subscription string `json:"subscriptionRequestCid"`
-	}
-	body := `{"name":"nora.unverified.cns","url":"https://nora.example.com","description":"me"}`
-	for i, p := range people {
-		check := r.still(t, p)
-		r.refuse(t, people, []badRequest{
-			{"a name that cannot be", p.user, "/v0/entry/create", `{"name":"Nora","url":"","description":""}`, 400, "unverified"},
-			{"a long description", p.user, "/v0/entry/create", `{"name":"n.unverified.cns","url":"","description":"` + strings.Repeat("d", 141) + `"}`, 400, "description"},
-		})
-		check()
-		var asked requested
-		r.must(t, p.user, "POST", "/v0/entry/create", body, &asked)
-		other := people[1-i]
-		accept := subscriptionsPath + "/" + asked.Subscription + "/accept"
-		r.refuse(t, people, []badRequest{{"the subscription of another", other.user, accept, "", 404, ""}})
-		had, _ := r.funds(t, p).sums()
-		r.must(t, p.user, "POST", accept, "", nil)
-		if _, locked := r.funds(t, p).sums(); locked.Sign() <= 0 {
-			t.Errorf("nothing is locked for the name")
-		}
-		r.refuse(t, people, []badRequest{{"a subscription that was accepted", p.user, accept, "", 404, ""}})
-		r.Advance(time.Second)
-		r.Await("the payment to be collected or returned", func() bool {
-			_, locked := r.funds(t, p).sums()
-			return locked.Sign() == 0
-		})
-		has, _ := r.funds(t, p).sums()
-		if i == 0 && has.Cmp(had) >= 0 || i == 1 && has.Cmp(had) != 0 {
-			t.Errorf("%s had %s, has %s", p.user, had, has)
-		}
-	}
-	for i, want := range []int{1, 0} {
-		var all struct {
-			Entries []nameEntry `json:"entries"`
-		}
-		r.must(t, people[i].user, "GET", "/v0/entry/all", "", &all)
-		if len(all.Entries) != want || want == 1 && all.Entries[0].Name != "nora.unverified.cns" {
-			t.Errorf("the names of %s are %+v", people[i].user, all.Entries)
-		}
-	}
 }

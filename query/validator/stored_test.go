@@ -84,6 +84,11 @@ func (r *recorded) Contracts(ctx context.Context, q wallethistory.Query) ([]wall
 	return r.Views.Contracts(ctx, q)
 }
 
+func (r *recorded) Contract(ctx context.Context, id string, parties ...string) (wallethistory.Contract, error) {
+	r.note(parties...)
+	return r.Views.Contract(ctx, id, parties...)
+}
+
 func (r *recorded) Holdings(ctx context.Context, party string) (wallethistory.Holdings, error) {
 	r.note(party)
 	return r.Views.Holdings(ctx, party)

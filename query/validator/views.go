@@ -1,8 +1,10 @@
 package validator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,6 +19,8 @@ import (
 type Views interface {
 	// Contracts are ascending by creation time and contract id.
 	Contracts(ctx context.Context, q wallethistory.Query) ([]wallethistory.Contract, error)
+	// Contract is schemas.ErrNotFound unless one of the parties is a stakeholder of the active contract.
+	Contract(ctx context.Context, contractID string, parties ...string) (wallethistory.Contract, error)
 	// Holdings are the coins of which a party is the owner, and Balance sums them up.
 	Holdings(ctx context.Context, party string) (wallethistory.Holdings, error)
 	Balance(ctx context.Context, party string, round int64) (wallethistory.Balance, error)
@@ -151,6 +155,27 @@ func statesOf(list []contract) []query.ContractState {
 func (r *reader) ofParty(ctx context.Context, c *caller, most int, template string, roles ...string) ([]contract, error) {
 	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template}}
 	return r.contracts(ctx, q, most, has(c.party, roles...))
+}
+
+// one is an active contract of a template that the caller sees and keep accepts.
+func (r *reader) one(ctx context.Context, c *caller, contractID, template string, keep func(*contract) (bool, error)) (contract, error) {
+	missing := query.Errorf(query.NotFound, "No such contract: %.80s", contractID)
+	views, err := r.views(ctx)
+	if err != nil {
+		return contract{}, err
+	}
+	row, err := views.Contract(ctx, contractID, c.party)
+	if errors.Is(err, schemas.ErrNotFound) || err == nil && row.Template != template {
+		return contract{}, missing
+	}
+	if err != nil {
+		return contract{}, err
+	}
+	found := r.compacted(&row)
+	if kept, err := keep(&found); !kept || err != nil {
+		return contract{}, cmp.Or(err, error(missing))
+	}
+	return found, nil
 }
 
 // lists makes the handler of a list of contracts of the caller's party.
