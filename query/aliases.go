@@ -27,6 +27,7 @@ var networkSpelling = map[string]string{
 	"coins":                            "amulets",
 	"locked_coins":                     "locked_amulets",
 	"coin_operation":                   "amulet_operation",
+	"coin_price_votes":                 "amulet_price_votes",
 }
 
 // networkPaths maps the neutral path of an operation to the network's own.
@@ -34,6 +35,7 @@ var networkPaths = map[string]string{
 	"/v0/coin-rules":                "/v0/amulet-rules",
 	"/v0/external-party-coin-rules": "/v0/external-party-amulet-rules",
 	"/v0/app-instance-names":        "/v0/splice-instance-names",
+	"/v0/coin-price/votes":          "/v0/amulet-price/votes",
 	"/v0/wallet/coins":              "/v0/wallet/amulets",
 	"/v0/scan-proxy/coin-rules":     "/v0/scan-proxy/amulet-rules",
 }

@@ -125,3 +125,42 @@ func (m *memory) Fact(_ context.Context, key facts.Key) (facts.Fact, error) {
 	}
 	return f, nil
 }
+
+func (m *memory) EndingPages(ctx context.Context, e history.Ending, rg history.Range, each func([]schemas.Update) error) error {
+	if !slices.Contains(e.Templates, voteRequestTemplate) {
+		return fmt.Errorf("endings of %v", e.Templates)
+	}
+	rg.Limit = 1 << 20
+	found, err := m.exercises(e.Choice, rg)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		if err := each(found[i : i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *memory) ExercisesAt(_ context.Context, choice string, migrationID int64, times []schemas.Micros) ([]schemas.Update, error) {
+	found, err := m.exercises(choice, history.Range{After: schemas.Position{MigrationID: migrationID}, Through: m.mark, Limit: 1 << 20})
+	return slices.DeleteFunc(found, func(u schemas.Update) bool {
+		return u.MigrationID != migrationID || !slices.Contains(times, u.RecordTime)
+	}), err
+}
+
+// exercises returns those of a choice as updates with one event.
+func (m *memory) exercises(choice string, rg history.Range) (found []schemas.Update, err error) {
+	updates, err := m.Updates(context.Background(), rg)
+	for _, u := range updates {
+		for _, e := range u.Events {
+			if e.Kind == schemas.Exercised && e.Choice == choice {
+				one := u
+				one.Events = []schemas.Event{e}
+				found = append(found, one)
+			}
+		}
+	}
+	return found, err
+}

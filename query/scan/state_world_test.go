@@ -28,6 +28,8 @@ const (
 	ansRulesTemplate      = "splice-amulet-name-service:Splice.Ans:AnsRules"
 	ansEntryTemplate      = "splice-amulet-name-service:Splice.Ans:AnsEntry"
 	dsoRulesTemplate      = "splice-dso-governance:Splice.DsoRules:DsoRules"
+	voteRequestTemplate   = "splice-dso-governance:Splice.DsoRules:VoteRequest"
+	priceVoteTemplate     = "splice-dso-governance:Splice.DSO.AmuletPrice:AmuletPriceVote"
 	nodeStateTemplate     = "splice-dso-governance:Splice.DSO.SvState:SvNodeState"
 )
 

@@ -88,9 +88,11 @@ const (
 
 // Of other packages.
 const (
-	DsoBootstrap = "splice-dso-governance:Splice.DsoBootstrap:DsoBootstrap"
-	DsoRules     = "splice-dso-governance:Splice.DsoRules:DsoRules"
-	SvNodeState  = "splice-dso-governance:Splice.DSO.SvState:SvNodeState"
+	DsoBootstrap  = "splice-dso-governance:Splice.DsoBootstrap:DsoBootstrap"
+	DsoRules      = "splice-dso-governance:Splice.DsoRules:DsoRules"
+	VoteRequest   = "splice-dso-governance:Splice.DsoRules:VoteRequest"
+	CoinPriceVote = "splice-dso-governance:Splice.DSO.AmuletPrice:AmuletPriceVote"
+	SvNodeState   = "splice-dso-governance:Splice.DSO.SvState:SvNodeState"
 
 	mergePackage            = "splice-util-token-standard-wallet"
 	MergeDelegation         = mergePackage + ":Splice.Util.Token.Wallet.MergeDelegation:MergeDelegation"

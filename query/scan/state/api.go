@@ -19,6 +19,10 @@ type Source interface {
 	StateContracts(ctx context.Context, q history.StateQuery) ([]history.StateContract, error)
 	StateContractsNewest(ctx context.Context, q history.StateQuery, createdAt schemas.Micros) ([]history.StateContract, error)
 	StateContractsSince(ctx context.Context, q history.StateQuery, since schemas.Micros) ([]history.StateContract, error)
+	// EndingPages hands out the exercises of a choice that ends contracts, ExercisesAt those at
+	// instants of one migration, both as updates with one event each, ascending by position and node.
+	EndingPages(ctx context.Context, e history.Ending, rg history.Range, each func([]schemas.Update) error) error
+	ExercisesAt(ctx context.Context, choice string, migrationID int64, times []schemas.Micros) ([]schemas.Update, error)
 	// Updates are ascending by position and without imports.
 	Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error)
 	// TrafficCost is what the members' transactions cost on a synchronizer, in bytes.
@@ -52,6 +56,7 @@ type Config struct {
 type API struct {
 	rounds     *rounds
 	governance *governance
+	votes      *votes
 	apps       *featuredApps
 	names      *names
 	transfers  *transfers
@@ -70,6 +75,7 @@ func New(cfg Config) *API {
 	a := &API{
 		rounds:     &rounds{sets},
 		governance: &governance{sets, facts, cfg.Horizon, cfg.Naming},
+		votes:      &votes{sets, newVoteResults(present, cfg.TTL, cfg.Now), cfg.MaxPageSize, cfg.Naming},
 		apps:       &featuredApps{present},
 		transfers:  &transfers{present},
 		traffic:    &traffic{present},
