@@ -197,6 +197,7 @@ func TestKeptIsRefused(t *testing.T) {
 		"another node":  func(c *sim.Config) { c.Node = &sim.NodeConfig{Participant: "Super-Validator-1"} },
 		"rewards":       func(c *sim.Config) { c.TrafficRewards = true },
 		"fewer domains": func(c *sim.Config) { c.Synchronizers = 1 },
+		"fund rules":    func(c *sim.Config) { c.Fund.MintingDelay = time.Hour },
 		"a text":        func(c *sim.Config) { c.HugeUpdateBytes = 10 },
 	} {
 		other := c
@@ -209,7 +210,7 @@ func TestKeptIsRefused(t *testing.T) {
 		}
 	}
 	for name, edit := range map[string]func(string) string{
-		"another version":     func(s string) string { return strings.Replace(s, `"simulation":1`, `"simulation":9`, 1) },
+		"another version":     func(s string) string { return strings.Replace(s, `"simulation":2`, `"simulation":9`, 1) },
 		"other first updates": func(s string) string { return strings.Replace(s, `"genesis":"`, `"genesis":"00`, 1) },
 	} {
 		_, err := goOnWith(t, l, c, func(journal []byte) []byte { return []byte(edit(string(journal))) })
@@ -250,7 +251,7 @@ func TestSimulationVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const version, want = 1, "ac7091f7a7bca39f095421e4e1d0654b"
+	const version, want = 2, "ac7091f7a7bca39f095421e4e1d0654b"
 	if ledger.Simulation != version || digest != want {
 		t.Errorf("version %d of the simulation gives %s, pinned is %s of version %d", ledger.Simulation, digest, want, version)
 	}

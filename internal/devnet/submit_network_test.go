@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -277,14 +278,8 @@ func TestClockAfterHistory(t *testing.T) {
 func TestFund(t *testing.T) {
 	d := newDesk(t, sim.Config{Updates: 2500, Seed: 62})
 	manager, alice := d.l.Names.Name(d.l.Executor.Fund.FundManager()), d.party("alice", nil)
-	give := func(amount string) string {
-		unclaimed := []string{}
-		for _, c := range d.l.OfTemplate(model.UnclaimedFundTemplate, nil) {
-			unclaimed = append(unclaimed, ledger.ContractIDOf(d.l, c.Contract))
-		}
-		return in(t, d.must([]string{manager}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon",
-			"unclaimedDevelopmentFundCouponCids", unclaimed, "beneficiary", alice, "amount", amount, "expiresAt", d.expiry(),
-			"reason", "grant", "fundManager", manager))[0], "developmentFundCouponCid")
+	give := func(amount string, more ...any) string {
+		return in(t, d.must([]string{manager}, d.allocation(manager, alice, amount, more...))[0], "developmentFundCouponCid")
 	}
 	collect := func(coupon string) choices.Submission {
 		return d.submission([]string{alice}, exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_Transfer", "transfer", map[string]any{
@@ -297,12 +292,58 @@ func TestFund(t *testing.T) {
 	}
 	d.must([]string{alice}, exercise(model.FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Reject", "reason", "no"))
 	d.must([]string{manager}, exercise(model.FundCouponTemplate, give("1"), "DevelopmentFundCoupon_Withdraw", "reason", "no"))
+	early := give("1", "mintAfter", d.l.Now().Add(time.Hour).Format(time.RFC3339Nano))
+	if r := d.refused(collect(early)); r.Code != choices.CodeFailed || !strings.Contains(r.Message, "cannot be minted before") {
+		t.Errorf("collected too early: %v", r)
+	}
+	d.advance(2 * time.Hour)
+	d.mustSubmit(collect(early))
 	late := give("1")
 	d.advance(7 * time.Hour)
 	if r := d.refused(collect(late)); r.Code != choices.CodeFailed {
 		t.Errorf("collected too late: %v", r)
 	}
 	d.finish()
+}
+
+// allocation is a command by which a manager gives all unclaimed coupons of the fund up for one.
+func (d *desk) allocation(manager, beneficiary, amount string, more ...any) choices.Command {
+	unclaimed := []string{}
+	for _, c := range d.l.OfTemplate(model.UnclaimedFundTemplate, nil) {
+		unclaimed = append(unclaimed, ledger.ContractIDOf(d.l, c.Contract))
+	}
+	return exercise(model.AmuletRulesTemplate, d.rules(), "AmuletRules_AllocateDevelopmentFundCoupon", append([]any{
+		"unclaimedDevelopmentFundCouponCids", unclaimed, "beneficiary", beneficiary, "amount", amount, "expiresAt", d.expiry(),
+		"reason", "grant", "fundManager", manager}, more...)...)
+}
+
+// TestFundRules has rules of the fund keep its manager from giving coins away, or have coupons wait.
+func TestFundRules(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		rules     model.FundRules
+		mintAfter time.Duration // 0 for none
+		refused   string        // "" if it is not
+	}{
+		{"a barred manager", model.FundRules{ManagerBarred: true}, time.Hour, "barred"},
+		{"no mintAfter", model.FundRules{MintingDelay: time.Hour}, 0, "mintAfter"},
+		{"too early a mintAfter", model.FundRules{MintingDelay: time.Hour}, time.Minute, "mintAfter"},
+		{"late enough", model.FundRules{MintingDelay: time.Hour}, 2 * time.Hour, ""},
+	} {
+		d := newDesk(t, sim.Config{Updates: 700, Seed: 62, Fund: c.rules})
+		manager := d.l.Names.Name(d.l.Executor.Fund.FundManager())
+		var more []any
+		if c.mintAfter != 0 {
+			more = []any{"mintAfter", d.l.Now().Add(c.mintAfter).Format(time.RFC3339Nano)}
+		}
+		command := d.allocation(manager, d.party("alice", nil), "0.5", more...)
+		if c.refused == "" {
+			d.must([]string{manager}, command)
+		} else if r := d.refused(d.submission([]string{manager}, command)); !strings.Contains(r.Message, c.refused) {
+			t.Errorf("%s: %v", c.name, r)
+		}
+		d.finish()
+	}
 }
 
 // TestFeaturedApp has a wallet feature itself, be rewarded for it, and give it up.

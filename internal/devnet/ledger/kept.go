@@ -31,7 +31,7 @@ import (
 // Simulation is the version of what the ledger does with a journal. Raise it with every
 // change of the history that a seed or a command gives: a journal of another version cannot
 // be continued.
-const Simulation = 1
+const Simulation = 2
 
 var (
 	// ErrOtherNetwork says that a folder has a kept ledger that another Config describes.
@@ -46,15 +46,16 @@ var (
 // Network says which network a kept ledger is of. All of it has an influence on history.
 type Network struct {
 	// ID is drawn at random when the ledger is made.
-	ID              string    `json:"id"`
-	Updates         int       `json:"updates"`
-	Seed            uint64    `json:"seed"`
-	Start           time.Time `json:"start"`
-	Days            int       `json:"days"`
-	Synchronizers   int       `json:"synchronizers"`
-	TrafficRewards  bool      `json:"trafficRewards,omitempty"`
-	DelegatesSend   bool      `json:"delegatesSend,omitempty"` // from the start
-	HugeUpdateBytes int       `json:"hugeUpdateBytes,omitempty"`
+	ID              string          `json:"id"`
+	Updates         int             `json:"updates"`
+	Seed            uint64          `json:"seed"`
+	Start           time.Time       `json:"start"`
+	Days            int             `json:"days"`
+	Synchronizers   int             `json:"synchronizers"`
+	TrafficRewards  bool            `json:"trafficRewards,omitempty"`
+	DelegatesSend   bool            `json:"delegatesSend,omitempty"` // from the start
+	HugeUpdateBytes int             `json:"hugeUpdateBytes,omitempty"`
+	Fund            model.FundRules `json:"fund,omitzero"`
 }
 
 // journalHeader is the first line of the journal of a kept ledger.
@@ -103,14 +104,14 @@ func readHeader(r *bufio.Reader) (*Network, int64, error) {
 
 func networkOf(c *sim.Config) Network {
 	return Network{ID: rand.Text(), Updates: c.Updates, Seed: c.Seed, Start: c.Start.UTC(), Days: c.Days, Synchronizers: c.Synchronizers,
-		TrafficRewards: c.TrafficRewards, DelegatesSend: c.DelegatesSend, HugeUpdateBytes: c.HugeUpdateBytes}
+		TrafficRewards: c.TrafficRewards, DelegatesSend: c.DelegatesSend, HugeUpdateBytes: c.HugeUpdateBytes, Fund: c.Fund}
 }
 
 // differs reports whether c describes another network. Start and DelegatesSend are what they
 // were at first: the clock goes on whatever is asked for.
 func (n *Network) differs(c *sim.Config) bool {
 	return n.Updates != c.Updates || n.Seed != c.Seed || n.Days != c.Days || n.Synchronizers != c.Synchronizers ||
-		n.TrafficRewards != c.TrafficRewards || n.HugeUpdateBytes != c.HugeUpdateBytes
+		n.TrafficRewards != c.TrafficRewards || n.HugeUpdateBytes != c.HugeUpdateBytes || n.Fund != c.Fund
 }
 
 // openKept locks the folder and opens its journal, or starts one. What the configuration

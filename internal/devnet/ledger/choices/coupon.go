@@ -49,6 +49,7 @@ func allocateByCommand(e *Execution, _ *model.Contract, arg model.Argument) mode
 	require(manager == e.Fund.FundManager(), "%s is not the manager of the development fund", e.Names.Name(manager))
 	positive("amount", g.Amount)
 	e.later("expiry of the coupon at", g.ExpiresAt)
+	mintAfter := mintableFrom(e, arg)
 	var total model.Decimal
 	for _, id := range arg.List("unclaimedDevelopmentFundCouponCids") {
 		c := e.fetchOf(model.UnclaimedFundTemplate, uint64(id.Num))
@@ -56,12 +57,32 @@ func allocateByCommand(e *Execution, _ *model.Contract, arg model.Argument) mode
 		e.Tx.Archive(c)
 	}
 	require(total >= g.Amount, "the unclaimed coupons are worth %s, less than %s", total, g.Amount)
-	coupon := e.Tx.Create(model.FundCouponTemplate, model.FundCoupon{Grant: g, Manager: manager})
+	coupon := e.Tx.Create(model.FundCouponTemplate, model.FundCoupon{Grant: g, Manager: manager, MintAfter: mintAfter})
 	var left *model.Contract
 	if total > g.Amount {
 		left = e.Tx.Create(model.UnclaimedFundTemplate, model.UnclaimedFund{Amount: total - g.Amount})
 	}
 	return e.Tx.Arena().Record(sim.AllocateFundDoneShape, model.ContractID(coupon.Number), model.Optional(e.Tx.Arena(), left != nil, sim.IdOf(left)))
+}
+
+// mintableFrom reads when a coupon of the fund can be minted, 0 for at once, and checks it by the
+// rules of the fund.
+func mintableFrom(e *Execution, arg model.Argument) (mintAfter int64) {
+	rules := fundRules(e)
+	if v := arg.Given("mintAfter"); v != nil {
+		mintAfter = v.Num
+		e.later("mintAfter", mintAfter)
+	}
+	earliest := e.Now() + rules.MintingDelay.Microseconds()
+	require(rules.MintingDelay == 0 || mintAfter >= earliest, "mintAfter must be given and not be before %s", microsText(earliest))
+	return mintAfter
+}
+
+// fundRules are the rules of the development fund, by which its manager must not be barred.
+func fundRules(e *Execution) model.FundRules {
+	rules := e.Rules.Amulet.Payload.(model.AmuletRules).Fund
+	require(!rules.ManagerBarred, "%s is barred from managing the development fund", e.Names.Name(e.Fund.FundManager()))
+	return rules
 }
 
 func addFeaturedChoices(all *choices) {

@@ -14,6 +14,7 @@ var (
 	proposalAcceptedShape   = model.NewShape("transferPreapprovalCid", "transferResult", "amuletPaid")
 	dummyResultShape        = model.NewShape("dummyArg")
 	maxPreapprovalLifetime  = (2 * 365 * 24 * time.Hour).Microseconds()
+	freeLifetime            = (90 * 24 * time.Hour).Microseconds()
 	preapprovalFeePerMicros = time.Duration(24 * time.Hour).Microseconds() // length of a day
 )
 
@@ -50,9 +51,13 @@ type burned struct {
 	paid   model.Decimal
 }
 
-// lifetimeFee is what a preapproval costs for a time in µs, in coins of the round that is set.
+// lifetimeFee is what a preapproval costs for a time in µs, in coins of the round that is set: 0
+// for up to 90 days, which are free.
 func lifetimeFee(e *Execution, micros int64) model.Decimal {
-	days := model.Decimal(micros).Over(model.Decimal(preapprovalFeePerMicros))
+	if micros <= freeLifetime {
+		return 0
+	}
+	days := model.Decimal(micros - freeLifetime).Over(model.Decimal(preapprovalFeePerMicros))
 	return max(1, model.PreapprovalFeeUSD.Times(days).Over(e.Rounds.OpenRound().Price))
 }
 
@@ -64,9 +69,14 @@ func checkLifetime(micros int64) {
 func payLifetime(e *Execution, ctx transferContext, inputs []model.Value, payer model.Party, micros int64) burned {
 	defer e.at(ctx.round)()
 	fee := lifetimeFee(e, micros)
-	s, result := transferBy(e, order{sender: payer, provider: payer, inputs: inputs, context: ctx,
-		outputs: []sim.Output{{Receiver: payer, Amount: fee}}})
-	e.Bank.Burn(e.Bank.Spend(s.Created[0]))
+	o := order{sender: payer, provider: payer, inputs: inputs, context: ctx}
+	if fee > 0 {
+		o.outputs = []sim.Output{{Receiver: payer, Amount: fee}}
+	}
+	s, result := transferBy(e, o)
+	for _, c := range s.Created[:len(o.outputs)] {
+		e.Bank.Burn(e.Bank.Spend(c))
+	}
 	return burned{result, fee}
 }
 

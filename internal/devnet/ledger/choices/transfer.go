@@ -267,6 +267,8 @@ func mayCollect(e *Execution, o order, c *model.Contract, p model.Coupon) *model
 		return nil
 	case model.FundCoupon:
 		e.later("expiry of the development fund coupon at", p.ExpiresAt)
+		require(p.MintAfter <= e.Now(), "the development fund coupon cannot be minted before %s", microsText(p.MintAfter))
+		fundRules(e)
 		return nil
 	case model.CouponV2:
 		e.later("expiry of the reward coupon at", p.ExpiresAt)

@@ -3,7 +3,7 @@ package model
 var (
 	activityRecordShape = NewShape("dso", "beneficiary", "amount", "reason", "expiresAt")
 	unclaimedFundShape  = NewShape("dso", "amount")
-	fundCouponShape     = NewShape("dso", "beneficiary", "fundManager", "amount", "expiresAt", "reason")
+	fundCouponShape     = NewShape("dso", "beneficiary", "fundManager", "amount", "expiresAt", "reason", "mintAfter")
 )
 
 // Grant is an amount that a party may collect as an input of a transfer until it
@@ -56,11 +56,16 @@ func (p UnclaimedFund) Arguments(a *Arena, _ uint8) Value {
 type FundCoupon struct {
 	Grant
 	Manager Party
+	// MintAfter is when it can be minted, 0 for at once.
+	MintAfter int64
 }
 
 func (p FundCoupon) Arguments(a *Arena, _ uint8) Value {
-	return a.Record(fundCouponShape, PartyValue(Dso), PartyValue(p.Beneficiary), PartyValue(p.Manager),
-		Numeric(p.Amount), Timestamp(p.ExpiresAt), Text(p.Reason))
+	fields := []Value{PartyValue(Dso), PartyValue(p.Beneficiary), PartyValue(p.Manager), Numeric(p.Amount), Timestamp(p.ExpiresAt), Text(p.Reason)}
+	if p.MintAfter != 0 {
+		fields = append(fields, a.Some(Timestamp(p.MintAfter)))
+	}
+	return a.Record(fundCouponShape, fields...)
 }
 
 func (p FundCoupon) Stakeholders(sig, obs []Party) ([]Party, []Party) {

@@ -8,7 +8,7 @@ import (
 var (
 	amuletRulesShape    = NewShape("dso", "configSchedule", "isDevNet", "contractStateSchemaVersion")
 	scheduleShape       = NewShape("initialValue", "futureValues")
-	amuletConfigShape   = NewShape("transferConfig", "issuanceCurve", "decentralizedSynchronizer", "tickDuration", "packageConfig", "transferPreapprovalFee", "featuredAppActivityMarkerAmount", "optDevelopmentFundManager", "externalPartyConfigStateTickDuration", "rewardConfig")
+	amuletConfigShape   = NewShape("transferConfig", "issuanceCurve", "decentralizedSynchronizer", "tickDuration", "packageConfig", "transferPreapprovalFee", "featuredAppActivityMarkerAmount", "optDevelopmentFundManager", "externalPartyConfigStateTickDuration", "rewardConfig", "transferPreapprovalBaseDuration", "developmentFundManagerBlacklist", "minDevelopmentFundMintingDelay")
 	synchronizersShape  = NewShape("requiredSynchronizers", "activeSynchronizer", "fees")
 	SetShape            = NewShape("map")
 	trafficFeesShape    = NewShape("baseRateTrafficLimits", "extraTrafficPrice", "readVsWriteScalingFactor", "minTopupAmount")
@@ -40,6 +40,15 @@ type AmuletRules struct {
 	Tick         time.Duration
 	Manager      Party // of the development fund
 	ByTraffic    bool  // apps are rewarded by traffic
+	Fund         FundRules
+}
+
+// FundRules are rules of the development fund that the super-validators may set.
+type FundRules struct {
+	// ManagerBarred keeps the manager from giving coupons, and its coupons from being minted.
+	ManagerBarred bool `json:"managerBarred,omitempty"`
+	// MintingDelay is how long, at least, coupons cannot be minted at first; 0 for no such rule.
+	MintingDelay time.Duration `json:"mintingDelay,omitempty"`
 }
 
 func (p AmuletRules) Arguments(a *Arena, version uint8) Value {
@@ -68,6 +77,10 @@ func (p AmuletRules) Config(a *Arena, version uint8) Value {
 		a.Some(Numeric(PreapprovalFeeUSD)), None()}
 	if version > 0 {
 		fields = append(fields, a.Some(PartyValue(p.Manager)), a.Some(relTime(a, ConfigStatePeriod)), a.Some(rewardConfig(a, p.Tick.Microseconds(), p.ByTraffic)))
+	}
+	if version > 0 && p.Fund != (FundRules{}) {
+		fields = append(fields, None(), Optional(a, p.Fund.ManagerBarred, a.List(PartyValue(p.Manager))),
+			Optional(a, p.Fund.MintingDelay != 0, relTime(a, p.Fund.MintingDelay.Microseconds())))
 	}
 	return a.Record(amuletConfigShape, fields...)
 }

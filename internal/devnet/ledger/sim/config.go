@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
 
 // Config describes a ledger. Everything but Node, Dir and SkipCompact has an influence
@@ -28,6 +30,8 @@ type Config struct {
 	// DelegatesSend leaves transfer commands to their delegates where these act by commands,
 	// as a real network does. Without it the network carries them out by itself.
 	DelegatesSend bool
+	// Fund are rules of the development fund. Where there are any, the simulated users leave it alone.
+	Fund model.FundRules
 	// HugeUpdateBytes, if positive, makes one update in the middle of the history
 	// carry a text of that many bytes.
 	HugeUpdateBytes int

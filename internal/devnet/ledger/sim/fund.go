@@ -85,7 +85,7 @@ func (x *Fund) someGrant(total model.Decimal) model.Grant {
 
 // allocateFund has the manager give a part of the development fund to a user.
 func (x *Fund) allocateFund() bool {
-	if len(x.unclaimed) == 0 {
+	if len(x.unclaimed) == 0 || x.Config.Fund != (model.FundRules{}) {
 		return false
 	}
 	var total model.Decimal

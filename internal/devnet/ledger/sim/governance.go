@@ -41,7 +41,7 @@ func (x *Executor) setConfig() {
 func (x *Executor) bootstrap() {
 	founder := x.Names.SuperValidators.At(0)
 	x.Tx.Current.Workflow = "bootstrap"
-	coin := model.AmuletRules{Synchronizer: x.Names.Synchronizers[0], Tick: x.Config.Tick(), Manager: x.Fund.FundManager(), ByTraffic: x.Config.TrafficRewards}
+	coin := model.AmuletRules{Synchronizer: x.Names.Synchronizers[0], Tick: x.Config.Tick(), Manager: x.Fund.FundManager(), ByTraffic: x.Config.TrafficRewards, Fund: x.Config.Fund}
 	ans := model.AnsRules{Lifetime: time.Duration(x.Ans.EntryLifetime()) * time.Microsecond}
 	rules := model.DsoRules{Names: x.Names}
 	found := x.Tx.Create(model.DsoBootstrapTemplate, model.DsoBootstrap{Founder: model.SvNodeState{Names: x.Names, Sv: founder}, Coin: coin, Ans: ans, Rules: rules})
