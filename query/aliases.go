@@ -28,6 +28,7 @@ var networkSpelling = map[string]string{
 	"locked_coins":                     "locked_amulets",
 	"coin_operation":                   "amulet_operation",
 	"coin_price_votes":                 "amulet_price_votes",
+	"coin_create_fee":                  "amulet_create_fee",
 }
 
 // networkPaths maps the neutral path of an operation to the network's own.
@@ -36,6 +37,7 @@ var networkPaths = map[string]string{
 	"/v0/external-party-coin-rules": "/v0/external-party-amulet-rules",
 	"/v0/app-instance-names":        "/v0/splice-instance-names",
 	"/v0/coin-price/votes":          "/v0/amulet-price/votes",
+	"/v0/coin-config-for-round":     "/v0/amulet-config-for-round",
 	"/v0/wallet/coins":              "/v0/wallet/amulets",
 	"/v0/scan-proxy/coin-rules":     "/v0/scan-proxy/amulet-rules",
 }

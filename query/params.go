@@ -263,6 +263,19 @@ func (p *Params) texts(name string, raw []byte) (texts []string, ok bool) {
 	return texts, true
 }
 
+// AllTexts reads a required list of strings, as many as fit into a request.
+func (p *Params) AllTexts(name string) []string {
+	raw, ok := p.require(name)
+	if !ok {
+		return nil
+	}
+	texts, ok := p.texts(name, raw)
+	if !ok {
+		p.failType(name, "an array of strings")
+	}
+	return texts
+}
+
 // RequiredTexts is Texts for a member that must be there.
 func (p *Params) RequiredTexts(name string) []string {
 	if _, ok := p.require(name); !ok {

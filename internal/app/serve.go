@@ -76,6 +76,9 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if asked != nil {
 		config.Facts = asked
 	}
+	if len(scanURLs) > 0 {
+		config.UpstreamURL = scanURLs[0]
+	}
 	api, err := scan.New(config)
 	if err != nil {
 		return nil, err

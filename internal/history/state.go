@@ -88,7 +88,8 @@ func (s *State) StateContractsNewest(ctx context.Context, q StateQuery, createdA
 
 // StateContractsSince returns contracts created at since or later and seen up to q.At,
 // also those that have ended by then, ascending by (created_at, contract id). Of the
-// narrowing members only Key counts, and must be given.
+// narrowing members only Key counts, which is that of the contracts, so empty for templates without
+// keys.
 func (s *State) StateContractsSince(ctx context.Context, q StateQuery, since schemas.Micros) ([]StateContract, error) {
 	return s.selectState(ctx, stateContractsSinceQuery, store.Params{
 		"stream": store.Text(s.stream), "migration": store.Int(q.MigrationID), "at": store.Time(store.Clamp(q.At)),

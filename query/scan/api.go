@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,11 @@ type Config struct {
 	// Facts is asked for what depends on the client's request and is not in history;
 	// without it the store answers alone.
 	Facts Facts
+	// UpstreamURL is a scan that is asked for what is made of serialised contracts, which public
+	// history does not have; without one that answers 501. Client is used for it; it defaults to one
+	// that follows no redirects.
+	UpstreamURL string
+	Client      *http.Client
 	// Naming is the spelling of members of answers; default query.Neutral.
 	Naming query.Naming
 	// PublicURL is how clients reach this server, such as "https://scan.example.com";
@@ -124,6 +130,7 @@ type API struct {
 	contracts   *contractHistories
 	backfilling *backfilling
 	bulk        *bulkObjects
+	parties     *partySets
 	state       *state.API
 }
 
@@ -135,6 +142,10 @@ const setTTL = 10
 // New checks the configuration.
 func New(cfg Config) (*API, error) {
 	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	parties, err := newPartySets(cfg.UpstreamURL, cfg.Client)
+	if err != nil {
 		return nil, err
 	}
 	known := horizon.New(cfg.Source, cfg.Health.Backfilled, cfg.WatermarkTTL, cfg.Now)
@@ -167,7 +178,7 @@ func New(cfg Config) (*API, error) {
 			source: cfg.Source, horizon: known, backfilled: cfg.Health.Backfilled, catalog: cfg.Catalog,
 			maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes, updateSizes: updateSizes,
 		},
-		bulk: newBulkObjects(&cfg, tokens),
+		bulk: newBulkObjects(&cfg, tokens), parties: parties,
 		state: state.New(state.Config{
 			Source: cfg.Source, Horizon: known, Upstream: cfg.Facts, Catalog: cfg.Catalog, Naming: cfg.Naming,
 			MaxPageSize: cfg.MaxPageSize, ChunkBytes: cfg.ChunkBytes, TTL: setTTL * cfg.WatermarkTTL, Now: cfg.Now,
@@ -223,6 +234,7 @@ func (a *API) Routes() []query.Route {
 		{Method: "POST", Path: "/v0/holdings/summary", Name: "scan.v0.holdings_summary", Class: query.Page, Handle: a.sets.holdingsSummary(true)},
 		{Method: "GET", Path: "/v0/contracts/{contract_id}", Name: "scan.contract", Class: query.Page, Handle: a.contracts.history},
 		{Method: "POST", Path: "/v0/parties/{party}/updates", Name: "scan.party_updates", Class: query.Page, Handle: a.updates.partyUpdates},
+		{Method: "GET", Path: "/v0/acs/{party}", Name: "scan.party_acs", Handle: a.parties.export, Transfer: true},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp", Name: "scan.snapshot_timestamp", Handle: a.snapshots.snapshotBefore},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp-after", Name: "scan.snapshot_timestamp_after", Handle: a.snapshots.snapshotAfter},
 		{Method: "POST", Path: "/v0/state/acs/force", Name: "scan.force_acs", Handle: a.snapshots.forceSnapshot},

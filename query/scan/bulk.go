@@ -247,7 +247,7 @@ type checksum struct {
 // object has none. Peers ask for those of objects that wait for them to agree.
 func (b *bulkObjects) checksums(ctx context.Context, r *query.Request) error {
 	p := r.Body()
-	keys := p.RequiredTexts("object_keys")
+	keys := p.AllTexts("object_keys")
 	if err := cmp.Or(p.Err(), b.requireBulk()); err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := s.do(op.Method, requests[0].Target, requests[0].Body)
-		if first.status != 200 && first.status != 404 && op.OperationID != "forceSnapshot" {
+		if first.status != 200 && first.status != 404 && op.OperationID != "forceSnapshot" && op.OperationID != "exportActiveContracts" {
 			t.Errorf("%s: its example %s %s has the answer %d %s", op, requests[0].Target, requests[0].Body, first.status, first.body)
 		}
 		for _, r := range requests[1:] {

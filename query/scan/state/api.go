@@ -73,7 +73,7 @@ func New(cfg Config) *API {
 	sets := newContractSets(present, cfg.TTL, cfg.Now)
 	facts := &factReader{source: cfg.Source, upstream: cfg.Upstream, cached: cachedFacts(cfg.Source, cfg.Now)}
 	a := &API{
-		rounds:     &rounds{sets},
+		rounds:     &rounds{sets, cfg.Naming},
 		governance: &governance{sets, facts, cfg.Horizon, cfg.Naming},
 		votes:      &votes{sets, newVoteResults(present, cfg.TTL, cfg.Now), cfg.MaxPageSize, cfg.Naming},
 		apps:       &featuredApps{present},

@@ -16,7 +16,10 @@ type roundsAnswer struct {
 }
 
 // rounds serves mining rounds.
-type rounds struct{ sets *contractSets }
+type rounds struct {
+	sets   *contractSets
+	naming query.Naming
+}
 
 // openAndIssuing serves the rounds in which coins can be used and minted, without
 // those that the caller has. A cached id that the answer lacks is gone.

@@ -18,6 +18,7 @@ func (a *API) contractRoutes() []query.Route {
 	return []query.Route{
 		{Method: "POST", Path: "/v0/open-and-issuing-mining-rounds", Name: "scan.rounds", Handle: a.rounds.openAndIssuing},
 		{Method: "GET", Path: "/v0/closed-rounds", Name: "scan.closed_rounds", Handle: a.rounds.closed},
+		{Method: "GET", Path: "/v0/coin-config-for-round", Name: "scan.round_config", Handle: a.rounds.config},
 		{Method: "GET", Path: "/v0/dso-party-id", Name: "scan.dso_party_id", Handle: a.governance.partyID},
 		{Method: "GET", Path: "/v0/dso", Name: "scan.dso", Handle: a.governance.info},
 		{Method: "POST", Path: "/v0/coin-rules", Name: "scan.coin_rules", Handle: coinRules},

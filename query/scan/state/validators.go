@@ -29,7 +29,7 @@ type validators struct {
 // for; those without a license, or without activity, are left out.
 func (v *validators) faucets(ctx context.Context, r *query.Request) error {
 	p := r.Query()
-	ids := p.RequiredTexts("validator_ids")
+	ids := p.AllTexts("validator_ids")
 	if err := p.Err(); err != nil {
 		return err
 	}

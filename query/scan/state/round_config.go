@@ -1,0 +1,126 @@
+package state
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
+)
+
+// roundConfig is what matters of an open round's contract for its fees, which are in dollars.
+type roundConfig struct {
+	Price  decimal.Decimal `json:"amuletPrice"`
+	Config struct {
+		Create  struct{ Fee decimal.Decimal }  `json:"createFee"`
+		Holding struct{ Rate decimal.Decimal } `json:"holdingFee"`
+		Lock    struct{ Fee decimal.Decimal }  `json:"lockHolderFee"`
+		// Transfer is a share of what is transferred, which falls above the amounts of the steps.
+		Transfer struct {
+			InitialRate decimal.Decimal
+			Steps       []struct {
+				Amount decimal.Decimal `json:"_1"`
+				Rate   decimal.Decimal `json:"_2"`
+			}
+		} `json:"transferFee"`
+	} `json:"transferConfigUsd"`
+}
+
+// config serves the fees of a round in coins, also of one that is over. It is deprecated.
+func (m *rounds) config(ctx context.Context, r *query.Request) error {
+	p := r.Query()
+	number := p.Int64("round")
+	if err := p.Err(); err != nil {
+		return err
+	}
+	c, err := m.opened(ctx, number)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return query.Errorf(query.NotFound, "No open mining round with the number %d found.", number)
+	}
+	var round roundConfig
+	if err := c.decode(&round); err != nil {
+		return err
+	}
+	if round.Price.Sign() <= 0 {
+		return fmt.Errorf("round %d has the price %s", number, round.Price)
+	}
+	fees := &round.Config
+	steps := make([]map[string]decimal.Decimal, len(fees.Transfer.Steps))
+	for i, s := range fees.Transfer.Steps {
+		steps[i] = map[string]decimal.Decimal{"amount": s.Amount.Over(round.Price), "rate": s.Rate}
+	}
+	return r.JSON(map[string]any{
+		m.naming.Member("coin_create_fee"): fees.Create.Fee.Over(round.Price),
+		"holding_fee":                      fees.Holding.Rate.Over(round.Price), "lock_holder_fee": fees.Lock.Fee.Over(round.Price),
+		"transfer_fee": map[string]any{"initial": fees.Transfer.InitialRate, "steps": steps},
+	})
+}
+
+// opened returns the contract with which a round was opened, nil for an unknown round. Rounds are
+// carried over into the next migration, so the newest one that began before the round has it.
+func (m *rounds) opened(ctx context.Context, number int64) (*contract, error) {
+	_, at, err := m.sets.contracts.of(ctx, template.OpenMiningRound)
+	if err != nil {
+		return nil, err
+	}
+	for migration := at.MigrationID; migration >= 0; migration-- {
+		first, n, err := m.openedSince(ctx, migration, schemas.MinMicros)
+		if err != nil {
+			return nil, err
+		}
+		if first != nil && n <= number {
+			return m.openedWithin(ctx, migration, number, first.Event.CreatedAt)
+		}
+	}
+	return nil, nil
+}
+
+// openedWithin looks for a round that was opened at or after an instant. Numbers grow with time, so it
+// halves the time in which the round can be: twenty short queries find one of a million.
+func (m *rounds) openedWithin(ctx context.Context, migration, number int64, from schemas.Micros) (*contract, error) {
+	_, at, err := m.sets.contracts.of(ctx, template.OpenMiningRound)
+	if err != nil {
+		return nil, err
+	}
+	const day = schemas.Micros(24 * 3600 * 1e6)
+	for until := at.RecordTime + day; from < until; { // ledger time may be ahead of record time, by minutes
+		middle := from + (until-from)/2
+		c, n, err := m.openedSince(ctx, migration, middle)
+		switch {
+		case err != nil:
+			return nil, err
+		case c == nil || n > number:
+			until = middle
+		case n == number:
+			return c, nil
+		default:
+			from = c.Event.CreatedAt + 1
+		}
+	}
+	return nil, nil
+}
+
+// openedSince returns the first round that a migration has of those that were opened at or after an
+// instant, nil for none, and its number.
+func (m *rounds) openedSince(ctx context.Context, migration int64, since schemas.Micros) (*contract, int64, error) {
+	q, at, err := m.sets.contracts.of(ctx, template.OpenMiningRound)
+	if err != nil {
+		return nil, 0, err
+	}
+	q.Limit = 1
+	if q.MigrationID = migration; migration < at.MigrationID {
+		q.At = schemas.MaxMicros
+	}
+	rows, err := m.sets.contracts.source.StateContractsSince(ctx, q, since)
+	if err != nil || len(rows) == 0 {
+		return nil, 0, err
+	}
+	c := &m.sets.contracts.compacted(rows)[0]
+	n, err := c.roundNumber()
+	return c, n, err
+}
