@@ -137,7 +137,7 @@ func (a *API) oneUpdate(ctx context.Context, r *reading, q *view.OneUpdate) erro
 		return err
 	}
 	if u != nil {
-		text, visible, err := q.Append(nil, u)
+		text, visible, err := q.Format.AppendUpdate(nil, u)
 		if err != nil {
 			return err
 		}

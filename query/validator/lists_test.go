@@ -127,7 +127,7 @@ func fillLists(m *memory) {
 	m.put(template.TransferOffer, "00offer", "t-1", offer("t-1", alice, bob), alice, bob)
 	m.put(template.TransferOffer, "00other", "t-9", offer("t-9", bob, external), bob, external)
 	m.put(template.AcceptedTransferOffer, "00accepted", "t-2", offer("t-2", bob, alice), alice, bob)
-	m.put(template.CoinTransferInstruction, "00instruction", "", `{"lockedAmulet":"00locked","transfer":{"sender":"`+alice+`","receiver":"`+bob+`","amount":"1.0000000000"}}`, alice, bob)
+	m.put(template.CoinTransferInstruction, "00instruction", "", `{"lockedAmulet":"00locked","transfer":{"amount":"1.0000000000","executeBefore":"2026-08-01T00:00:00Z","inputHoldingCids":[],"instrumentId":{"admin":"`+dso+`","id":"Amulet"},"meta":{"values":{}},"receiver":"`+bob+`","requestedAt":"2026-07-01T00:00:00Z","sender":"`+alice+`"}}`, alice, bob)
 	m.put(template.AppRewardCoupon, "00app1", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":null,"round":{"number":"7"}}`, dso, alice)
 	m.put(template.AppRewardCoupon, "00app2", "", `{"dso":"`+dso+`","provider":"`+alice+`","beneficiary":"`+bob+`","round":{"number":"7"}}`, dso, alice, bob)
 	m.put(template.ValidatorRight, "00right2", bob, `{"dso":"`+dso+`","user":"`+bob+`","validator":"`+alice+`"}`, bob, alice)

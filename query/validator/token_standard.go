@@ -2,12 +2,13 @@ package validator
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
+	"github.com/ledgerlake/ledgerlake/schemas/template/views"
 )
 
 // tokenPath is where transfers of the token standard are, below a version.
@@ -84,19 +85,16 @@ func instructionAnswer(c *caller, result wallet.InstructionResult, err error) er
 func (t *tokenTransfers) list(ctx context.Context, c *caller) error {
 	q := wallethistory.Query{Parties: []string{c.party}, Templates: []string{template.CoinTransferInstruction}}
 	list, err := t.reader.contracts(ctx, q, maxListed, func(instruction *contract) (bool, error) {
-		var p struct {
-			Transfer json.RawMessage
+		payload, err := instructionView(nil, instruction.payload)
+		if err != nil {
+			return false, fmt.Errorf("showing contract %s: %w", instruction.Event.ContractID, err)
 		}
-		if err := instruction.decode(&p); err != nil {
-			return false, err
-		}
-		var parties struct{ Sender, Receiver string }
-		if err := json.Unmarshal(p.Transfer, &parties); err != nil {
-			return false, err
-		}
-		payload, err := json.Marshal(instructionView{Transfer: p.Transfer, Status: pendingAcceptance, Meta: emptyMetadata})
 		instruction.payload = payload
-		return parties.Sender == c.party || parties.Receiver == c.party, err
+		var shown struct {
+			Transfer struct{ Sender, Receiver string }
+		}
+		err = instruction.decode(&shown)
+		return shown.Transfer.Sender == c.party || shown.Transfer.Receiver == c.party, err
 	})
 	if err != nil {
 		return err
@@ -104,16 +102,5 @@ func (t *tokenTransfers) list(ctx context.Context, c *caller) error {
 	return c.JSON(map[string][]*query.ContractView{"transfers": viewsOf(list)})
 }
 
-// instructionView is what the interface TransferInstruction shows of a contract.
-type instructionView struct {
-	Meta     json.RawMessage `json:"meta"`
-	Original *string         `json:"originalInstructionCid"`
-	Status   json.RawMessage `json:"status"`
-	Transfer json.RawMessage `json:"transfer"`
-}
-
-// An instruction of the network's coin waits for its receiver and for nothing else.
-var (
-	pendingAcceptance = json.RawMessage(`{"tag":"TransferPendingReceiverAcceptance","value":{}}`)
-	emptyMetadata     = json.RawMessage(`{"values":{}}`)
-)
+// instructionView computes what the interface TransferInstruction shows of a contract.
+var instructionView = views.Of(template.CoinTransferInstruction, template.Entity(template.TransferInstruction))

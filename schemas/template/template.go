@@ -25,6 +25,7 @@ const (
 	LockedCoin                     = CoinPackage + ":Splice.Amulet:LockedAmulet"
 	ValidatorRight                 = CoinPackage + ":Splice.Amulet:ValidatorRight"
 	FeaturedAppRight               = CoinPackage + ":Splice.Amulet:FeaturedAppRight"
+	FeaturedAppActivityMarker      = CoinPackage + ":Splice.Amulet:FeaturedAppActivityMarker"
 	AppRewardCoupon                = CoinPackage + ":Splice.Amulet:AppRewardCoupon"
 	RewardCouponV2                 = CoinPackage + ":Splice.Amulet:RewardCouponV2"
 	ValidatorRewardCoupon          = CoinPackage + ":Splice.Amulet:ValidatorRewardCoupon"
@@ -49,6 +50,7 @@ const (
 	CoinTransferInstruction = CoinPackage + ":Splice.AmuletTransferInstruction:AmuletTransferInstruction"
 	CoinAllocation          = CoinPackage + ":Splice.AmuletAllocation:AmuletAllocation"
 	CoinAllocationV2        = CoinPackage + ":Splice.AmuletAllocationV2:AmuletAllocationV2"
+	CoinEventLog            = CoinPackage + ":Splice.AmuletEventLog:AmuletEventLog"
 
 	MemberTraffic                   = CoinPackage + ":Splice.DecentralizedSynchronizer:MemberTraffic"
 	ValidatorLicense                = CoinPackage + ":Splice.ValidatorLicense:ValidatorLicense"

@@ -383,7 +383,7 @@ interfaces:
 	}
 	for name, want := range map[string]string{
 		"splice-amulet Splice.Amulet:Amulet":       "Mine.Api:Thing", // the later file counts
-		"splice-amulet Splice.Amulet:LockedAmulet": "Splice.Api.Token.HoldingV1:Holding",
+		"splice-amulet Splice.Amulet:LockedAmulet": "Splice.Api.Token.HoldingV1:Holding Splice.Api.Token.HoldingV2:Holding",
 		"splice-amulet Mine:New":                   "",
 	} {
 		if e, ok := byName[name]; !ok || strings.Join(e.Implements, " ") != want || e.Interface {

@@ -100,7 +100,7 @@ func (w *eventWriter) appendCreated(dst []byte, e *schemas.Event, s *shown, delt
 		dst = appendRaw(dst, `"createdEventBlob":`, w.extras.blob)
 	}
 	if len(s.views) > 0 {
-		dst = appendViews(dst, s.views, w.extras.interfaceViews)
+		dst = appendViews(dst, s.views, e.Argument, w.extras.interfaceViews)
 	}
 	dst = w.appendNode(append(dst, `,"nodeId":`...), e)
 	dst = appendTexts(append(dst, `,"observers":`...), e.Observers)
@@ -120,7 +120,9 @@ func (w *eventWriter) appendExercised(dst []byte, e *schemas.Event, s *shown, de
 	dst = strconv.AppendBool(append(dst, `,"consuming":`...), e.Consuming)
 	dst = appendText(append(dst, `,"contractId":`...), e.ContractID)
 	dst = append(append(dst, `,"exerciseResult":`...), e.Result...)
-	dst = appendImplemented(dst, s.views)
+	if e.Consuming {
+		dst = appendImplemented(dst, s.views)
+	}
 	if e.InterfaceID != "" {
 		dst = appendText(append(dst, `,"interfaceId":`...), e.InterfaceID)
 	}

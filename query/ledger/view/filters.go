@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template/views"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -39,8 +40,19 @@ type interfaceFilter struct {
 // verdict is what filters say about a template.
 type verdict struct {
 	known, matches, blob bool
-	// views are the interfaces whose view is asked for.
-	views []*iface
+	views                []wantedView
+}
+
+// wantedView is an interface whose view of a contract is asked for.
+type wantedView struct {
+	*iface
+	// compute is how the contract's template implements it, nil if that is not known.
+	compute views.Rule
+}
+
+// has reports whether a view is among some.
+func has(list []wantedView, i *iface) bool {
+	return slices.ContainsFunc(list, func(v wantedView) bool { return v.entity == i.entity })
 }
 
 // of returns the verdict about a template.
@@ -67,8 +79,8 @@ func (f *filters) judge(t *template) verdict {
 			continue
 		}
 		v.matches, v.blob = true, v.blob || i.blob
-		if i.view && !slices.Contains(v.views, i.iface) {
-			v.views = append(v.views, i.iface)
+		if i.view && !has(v.views, i.iface) {
+			v.views = append(v.views, wantedView{i.iface, views.Of(t.network, i.entity)})
 		}
 	}
 	return v

@@ -17,6 +17,8 @@ type UpdateFormat struct {
 	// shape is that of transactions.
 	shape    shape
 	topology *topologyFormat
+	// bare transactions come alone, not as updates.
+	bare bool
 }
 
 // shape is which events a transaction has, and how they are written.
@@ -28,6 +30,22 @@ const (
 	// tree has the events of ledgerEffects by their node numbers.
 	tree
 )
+
+// wrapper is what stands around the members of an update.
+type wrapper struct{ head, end string }
+
+const endOfUpdate = `}}}}`
+
+// wrapper is that of transactions.
+func (f *UpdateFormat) wrapper() wrapper {
+	switch {
+	case f.bare:
+		return wrapper{`{"transaction":{`, `}}`}
+	case f.shape == tree:
+		return wrapper{`{"update":{"TransactionTree":{"value":{`, endOfUpdate}
+	}
+	return wrapper{`{"update":{"Transaction":{"value":{`, endOfUpdate}
+}
 
 // topologyFormat asks for topology events, of all parties if parties is empty.
 type topologyFormat struct{ parties map[string]bool }
@@ -48,7 +66,7 @@ type EventFormat struct {
 	// Scratch of the event in work.
 	parties []string
 	shown   []string
-	views   []*iface
+	views   []wantedView
 }
 
 // Readers returns whose right to read it needs: the parties that the format names, sorted,

@@ -4,16 +4,22 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
-// statusUnimplemented is the gRPC code of a view that nobody can compute here.
-const statusUnimplemented = `12`
+// The status of a view is a gRPC code and a message.
+const (
+	statusComputed = `{"code":0,"message":""}`
+	// statusFailed begins that of a view which fails, as the code of its template would on a node.
+	statusFailed = `{"code":9,"message":`
+	// statusUnknown is of a view that nobody can compute here.
+	statusUnknown = `{"code":12,"message":"the node did not return this view, and it is not computed here"}`
+)
 
 // appendImplemented appends the member implementedInterfaces, unless no view is asked for.
-func appendImplemented(dst []byte, views []*iface) []byte {
-	if len(views) == 0 {
+func appendImplemented(dst []byte, wanted []wantedView) []byte {
+	if len(wanted) == 0 {
 		return dst
 	}
 	dst = append(dst, `,"implementedInterfaces":[`...)
-	for i, v := range views {
+	for i, v := range wanted {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -22,43 +28,51 @@ func appendImplemented(dst []byte, views []*iface) []byte {
 	return append(dst, ']')
 }
 
-// appendViews appends the member interfaceViews: the requested views as the node gave them.
-// A view that it did not tell can not be computed without the package: its status says so.
-func appendViews(dst []byte, views []*iface, stored []byte) []byte {
+// appendViews appends the member interfaceViews: the requested views of a contract with a create
+// argument, of which a node may have given some.
+func appendViews(dst []byte, wanted []wantedView, argument, given []byte) []byte {
 	dst = append(dst, `,"interfaceViews":[`...)
-	for i, v := range views {
+	for i, v := range wanted {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if view := storedView(stored, v.entity); view != nil {
-			dst = append(dst, view...)
-			continue
-		}
-		dst = appendText(append(dst, `{"interfaceId":`...), v.id)
-		dst = append(dst, `,"viewStatus":{"code":`+statusUnimplemented+`,"message":"the node did not return this view, and it is not computed here"}}`...)
+		dst = v.append(dst, argument, given)
 	}
 	return append(dst, ']')
 }
 
-// storedView finds the view of an interface among those that a node gave, nil if it is not
-// there.
-func storedView(stored []byte, entity string) []byte {
-	if stored == nil {
-		return nil
+// append appends the view as the node gave it, or else as it is computed. One that failed on the node
+// may not fail here: the node may not have had the package then.
+func (v *wantedView) append(dst, argument, given []byte) []byte {
+	view, ok := givenView(given, v.entity)
+	if ok {
+		return append(dst, view...)
 	}
-	c := jsonscan.NewCursor(stored)
-	for l := c.List(); l.Next(); {
-		view := c.Raw()
-		v := jsonscan.NewCursor(view)
-		for m := v.Members(); m.Next(); {
-			if m.Key() != "interfaceId" {
-				v.Raw()
-				continue
-			}
-			if entityOf(v.Text()) == entity && !v.Failed() {
-				return view
-			}
+	start := len(dst)
+	dst = append(appendText(append(dst, `{"interfaceId":`...), v.id), `,"viewStatus":`...)
+	var err error
+	if v.compute != nil {
+		var computed []byte
+		if computed, err = v.compute(append(dst, statusComputed+`,"viewValue":`...), argument); err == nil {
+			return append(computed, '}')
 		}
 	}
-	return nil
+	switch {
+	case view != nil:
+		return append(dst[:start], view...)
+	case err != nil:
+		return append(appendText(append(dst, statusFailed...), err.Error()), `}}`...)
+	}
+	return append(append(dst, statusUnknown...), '}')
+}
+
+// givenView finds the view of an interface among those that a node gave, nil if it is not there; ok
+// says that it did not fail.
+func givenView(given []byte, entity string) (view jsonscan.Value, ok bool) {
+	for _, view := range jsonscan.Value(given).Elements() {
+		if entityOf(view.At("interfaceId").Text()) == entity {
+			return view, string(view.At("viewStatus", "code")) == "0"
+		}
+	}
+	return nil, false
 }

@@ -168,7 +168,7 @@ func (w *world) event(kind string, body event, q *eventWants, effects bool) map[
 		}
 		fallthrough
 	case kind == "ExercisedEvent":
-		if len(views) > 0 {
+		if inner["consuming"] == true && len(views) > 0 {
 			out["implementedInterfaces"] = views
 		}
 	case kind != "JsUnassignedEvent":
@@ -200,13 +200,7 @@ func (w *world) createdMembers(out event, matching []entry, views []string) {
 	delete(out, "interfaceViews")
 	var given []any
 	for _, id := range views {
-		var one any = map[string]any{"interfaceId": id, "viewStatus": map[string]any{"code": 12, "message": "the node did not return this view, and it is not computed here"}}
-		for _, s := range stored {
-			if s.(map[string]any)["interfaceId"] == id {
-				one = s
-			}
-		}
-		given = append(given, one)
+		given = append(given, viewOf(out, id, stored))
 	}
 	if given != nil {
 		out["interfaceViews"] = given

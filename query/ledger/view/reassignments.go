@@ -49,7 +49,7 @@ func (f *EventFormat) appendReassignment(dst []byte, u *schemas.Update) ([]byte,
 	if !visible {
 		return dst, false, nil
 	}
-	return f.appendTail(append(dst, ']'), u, submitter), true, nil
+	return append(f.appendTail(append(dst, ']'), u, submitter), endOfUpdate...), true, nil
 }
 
 // appendAssigned appends the object of an assignment.

@@ -11,8 +11,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// AppendUpdate appends {"update": {...}} with what the format lets through of u, with all
-// of its events. visible is false, and nothing is appended, when that is nothing. Members
+// AppendUpdate appends {"update": {...}}, or {"transaction": {...}} if the format is of one alone,
+// with what the format lets through of u, with all of its events. visible is false, and nothing is appended, when that is nothing. Members
 // come in the order of canonical JSON but for those that this release does not know.
 // Consuming exercises should have Local.Contract if the selection asks for it: without it
 // witnesses are taken for stakeholders. An error means that the stored update is damaged.
@@ -26,7 +26,7 @@ func (f *UpdateFormat) AppendUpdate(dst []byte, u *schemas.Update) (out []byte, 
 		dst, visible, err = f.topology.append(dst, u)
 	case schemas.Transaction:
 		if f.transactions != nil {
-			dst, visible, err = f.transactions.appendTransaction(dst, u, f.shape)
+			dst, visible, err = f.transactions.appendTransaction(dst, u, f.shape, f.wrapper())
 		}
 	case schemas.Assignment, schemas.Unassignment:
 		if f.reassignments != nil {
@@ -44,13 +44,9 @@ func (f *UpdateFormat) AppendUpdate(dst []byte, u *schemas.Update) (out []byte, 
 	return dst, visible, nil
 }
 
-func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, s shape) ([]byte, bool, error) {
+func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, s shape, around wrapper) ([]byte, bool, error) {
 	submitter := f.isSubmitter(u)
-	if s == tree {
-		dst = append(dst, `{"update":{"TransactionTree":{"value":{`...)
-	} else {
-		dst = append(dst, `{"update":{"Transaction":{"value":{`...)
-	}
+	dst = append(dst, around.head...)
 	if submitter && u.Local.CommandID != "" {
 		dst = append(appendText(append(dst, `"commandId":`...), u.Local.CommandID), ',')
 	}
@@ -84,7 +80,7 @@ func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, s shape) 
 		return dst, false, nil
 	}
 	if s == tree {
-		return f.appendTail(append(dst, '}'), u, submitter), true, nil
+		return append(f.appendTail(append(dst, '}'), u, submitter), around.end...), true, nil
 	}
 	dst = append(dst, ']')
 	if u.ExternalTransactionHash != "" {
@@ -95,11 +91,10 @@ func (f *EventFormat) appendTransaction(dst []byte, u *schemas.Update, s shape) 
 		dst = append(dst, `,"externalTransactionHash":"`...)
 		dst = append(base64.StdEncoding.AppendEncode(dst, hash), '"')
 	}
-	return f.appendTail(dst, u, submitter), true, nil
+	return append(f.appendTail(dst, u, submitter), around.end...), true, nil
 }
 
-// appendTail appends what transactions and reassignments have behind their events, and
-// ends the update.
+// appendTail appends the members that transactions and reassignments have behind their events.
 func (f *EventFormat) appendTail(dst []byte, u *schemas.Update, submitter bool) []byte {
 	dst = strconv.AppendInt(append(dst, `,"offset":`...), u.Local.Offset, 10)
 	if submitter && u.Local.PaidTrafficCost >= 0 {
@@ -116,7 +111,7 @@ func (f *EventFormat) appendTail(dst []byte, u *schemas.Update, submitter bool) 
 	if f.anyParty != nil {
 		dst = appendMembers(dst, u.Local.Extras)
 	}
-	return append(dst, `}}}}`...)
+	return dst
 }
 
 func appendTrace(dst []byte, u *schemas.Update) []byte {
@@ -169,5 +164,5 @@ func AppendCheckpoint(dst []byte, offset int64, times []nodehistory.Synchronizer
 		dst = schemas.AppendRecordTime(append(dst, `{"recordTime":"`...), t.RecordTime)
 		dst = append(appendText(append(dst, `","synchronizerId":`...), t.SynchronizerID), '}')
 	}
-	return append(dst, `]}}}}`...)
+	return append(dst, `]`+endOfUpdate...)
 }

@@ -29,8 +29,6 @@ type OneUpdate struct {
 	ID     string
 	Offset int64
 	Format *UpdateFormat
-	// bare asks for the transaction alone.
-	bare bool
 }
 
 // Active is a GetActiveContractsRequest.

@@ -1,11 +1,9 @@
 package view
 
 import (
-	"bytes"
 	"fmt"
 
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
-	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // ParseTransactionByID and ParseTransactionByOffset decode and check the requests for one transaction,
@@ -58,7 +56,7 @@ func readTransaction(body []byte, known *Known, q *OneUpdate, member string, pla
 	case format.transactions == nil:
 		format.transactions, err = p.everythingOf(parties, false)
 	}
-	q.Format, q.bare = format, true
+	q.Format, format.bare = format, true
 	return err
 }
 
@@ -83,7 +81,7 @@ func TreeByOffset(offset int64, parties []string) (*OneUpdate, error) {
 
 func treeFor(parties []string) (*OneUpdate, error) {
 	all, err := newFormats(nil).everythingOf(parties, false)
-	return &OneUpdate{Format: &UpdateFormat{transactions: all, shape: tree}, bare: true}, err
+	return &OneUpdate{Format: &UpdateFormat{transactions: all, shape: tree, bare: true}}, err
 }
 
 // everythingOf is the format of all events of some parties, or of any party if there are none.
@@ -105,18 +103,6 @@ func (p *formats) everythingOf(parties []string, blob bool) (*EventFormat, error
 		f.anyParty = f.own(wildcard)
 	}
 	return f, nil
-}
-
-// Append appends the answer to q with u, with results and errors as AppendUpdate.
-func (q *OneUpdate) Append(dst []byte, u *schemas.Update) (out []byte, visible bool, err error) {
-	start := len(dst)
-	dst, visible, err = q.Format.AppendUpdate(dst, u)
-	if err != nil || !visible || !q.bare {
-		return dst, visible, err
-	}
-	_, value, _ := bytes.Cut(dst[start:], []byte(`":{"value":`)) // of the kind of the update
-	value = append([]byte(nil), bytes.TrimSuffix(value, []byte(`}}}`))...)
-	return append(append(append(dst[:start], `{"transaction":`...), value...), '}'), true, nil
 }
 
 // Contract asks for the creation of a contract.

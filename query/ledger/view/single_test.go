@@ -44,7 +44,7 @@ func TestOneTransactionIsWrittenAs(t *testing.T) {
 		{"a tree for a witness", tree, `{"transaction":` + treeOfCoin + `}`},
 		{"nothing for who saw nothing", stranger, ``},
 	} {
-		out, visible, err := c.q.Append([]byte("before"), coin())
+		out, visible, err := c.q.Format.AppendUpdate([]byte("before"), coin())
 		if err != nil || string(out) != "before"+c.want || visible != (c.want != "") {
 			t.Errorf("%s: %t, %v\n%s\nwant\n%s", c.name, visible, err, out, c.want)
 		}

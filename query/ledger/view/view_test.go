@@ -129,7 +129,7 @@ func TestInterfacesOfTheCatalogue(t *testing.T) {
 		if out, visible, err := format.AppendUpdate(nil, neutral); err != nil || !visible || !strings.Contains(string(out), "CreatedEvent") {
 			t.Errorf("%s on a network of neutral names: %t, %v: %s", filter, visible, err, out)
 		}
-		if err != nil || !visible || !strings.Contains(string(out), `"interfaceViews":[{"interfaceId":"`+filter+`","viewStatus":{"code":12`) {
+		if err != nil || !visible || !strings.Contains(string(out), `"interfaceViews":[{"interfaceId":"`+filter+`","viewStatus":{"code":9`) {
 			t.Errorf("%s: %t, %v: %s", filter, visible, err, out)
 		}
 		want := []string{"app-coin:App.Coin:Coin", "app-coin:App.Coin:LockedCoin", "splice-amulet:Splice.Amulet:Amulet", "splice-amulet:Splice.Amulet:LockedAmulet"}

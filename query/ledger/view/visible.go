@@ -12,8 +12,7 @@ type shown struct {
 	// parties are those that are named as witnesses.
 	parties []string
 	blob    bool
-	// views are the interfaces whose view is asked for.
-	views []*iface
+	views   []wantedView
 }
 
 // look says what a reader sees of an event of a template that some parties may be shown;
@@ -42,7 +41,7 @@ func (f *EventFormat) look(seenBy []string, t *template) (s shown, ok bool) {
 		}
 	}
 	if len(f.views) > 1 {
-		slices.SortFunc(f.views, func(a, b *iface) int { return strings.Compare(a.entity, b.entity) })
+		slices.SortFunc(f.views, func(a, b wantedView) int { return strings.Compare(a.entity, b.entity) })
 	}
 	s.views = f.views
 	return s, ok
@@ -55,7 +54,7 @@ func (f *EventFormat) join(s *shown, v *verdict) bool {
 	}
 	s.blob = s.blob || v.blob
 	for _, view := range v.views {
-		if !slices.ContainsFunc(f.views, func(i *iface) bool { return i.entity == view.entity }) {
+		if !has(f.views, view.iface) {
 			f.views = append(f.views, view)
 		}
 	}

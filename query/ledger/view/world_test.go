@@ -205,10 +205,13 @@ func decorateEvent(e event, r *rand.Rand) {
 	if r.IntN(3) == 0 {
 		e["contractKey"], e["contractKeyHash"] = map[string]any{"k": "v"}, "aGFzaA=="
 	}
-	if r.IntN(3) == 0 {
+	switch r.IntN(6) {
+	case 0, 1:
 		e["interfaceViews"] = []any{map[string]any{
 			"interfaceId": holdingID, "viewStatus": map[string]any{"code": json.Number("0"), "message": ""}, "viewValue": map[string]any{"owner": "x"},
 		}}
+	case 2:
+		e["interfaceViews"] = []any{failedView(holdingID), failedView(lockedID)}
 	}
 }
 
