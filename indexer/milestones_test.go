@@ -18,7 +18,7 @@ func TestStoppedStreamIsRefused(t *testing.T) {
 			t.Fatalf("migrating again: %v", err)
 		}
 	}
-	const stream, other, reason = "node:PAR::one", "node:PAR::two", "it lacks an update: drop its rows"
+	const stream, other, reason = "node:one", "node:two", "it lacks an update: drop its rows"
 	if _, err := NewSinks(f.db, f.log).Resume(t.Context(), stream); err != nil {
 		t.Fatal(err)
 	}

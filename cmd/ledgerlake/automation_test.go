@@ -62,7 +62,7 @@ func installOperator(t *testing.T, ledger *devnet.Ledger, nodeURL string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	party := strings.TrimPrefix(ledger.NodeDigests().ParticipantID, "PAR::participant-")
+	party := strings.TrimPrefix(ledger.NodeDigests().ParticipantID, "participant-")
 	if err := client.CreateUser(t.Context(), node.User{ID: "operator", PrimaryParty: party}, []node.Right{{Kind: node.CanActAs, Party: party}}); err != nil {
 		t.Fatal(err)
 	}

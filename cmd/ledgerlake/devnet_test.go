@@ -14,7 +14,7 @@ import (
 func TestDevnetNodeAsksForTokens(t *testing.T) {
 	const secret = "a-secret-of-32-characters-or-more"
 	l := start(t, "devnet", "--updates", "300", "--data", t.TempDir(), "--devnet-listen", "127.0.0.1:0", "--node-listen", "127.0.0.1:0", "--node-secret", secret)
-	address := regexp.MustCompile(`ledger API of PAR::\S+: (http://\S+)`)
+	address := regexp.MustCompile(`ledger API of \S+: (http://\S+)`)
 	var node string
 	for deadline := time.Now().Add(30 * time.Second); node == ""; time.Sleep(20 * time.Millisecond) {
 		if found := address.FindStringSubmatch(l.stdout.String()); found != nil {

@@ -27,7 +27,7 @@ ledgerlake verify --check parts names it. An interrupted repair is continued by 
 The exit status is 1 if damage is left.`,
 		Example: "  ledgerlake repair --data /srv/ledgerlake\n" +
 			"  ledgerlake repair --data /srv/ledgerlake --scan-url https://scan.example.com --yes\n" +
-			"  ledgerlake repair --stream node:PAR::validator-1::1220ab --node-url http://node:7575 --yes --json",
+			"  ledgerlake repair --stream node:validator-1::1220ab --node-url http://node:7575 --yes --json",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			c.quiet()

@@ -29,7 +29,7 @@ waits stands by until it is done. If a rewind is interrupted, run the same comma
 the stream does not continue.`,
 		Example: "  ledgerlake rewind --to 2026-07-05T00:00:00Z --dry-run\n" +
 			"  ledgerlake rewind --stream scan --to 2026-07-05T00:00:00Z --yes\n" +
-			"  ledgerlake rewind --stream node:PAR::validator-1::1220ab --to-offset 120000 --yes",
+			"  ledgerlake rewind --stream node:validator-1::1220ab --to-offset 120000 --yes",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			r.ByOffset = cmd.Flags().Changed("to-offset")

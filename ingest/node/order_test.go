@@ -94,7 +94,7 @@ func TestSinkIsToldOfAnUpdateThatCameTooLate(t *testing.T) {
 	if !errors.Is(err, errLate) || !schemas.NeedsPerson(err) {
 		t.Fatalf("error %v", err)
 	}
-	if len(sink.reasons) != 1 || !strings.HasPrefix(sink.reasons[0], "node:PAR::") || !strings.Contains(sink.reasons[0], "drop the rows of the stream") {
+	if len(sink.reasons) != 1 || !strings.HasPrefix(sink.reasons[0], "node:") || !strings.Contains(sink.reasons[0], "drop the rows of the stream") {
 		t.Errorf("the sink was told %q", sink.reasons)
 	}
 }

@@ -42,7 +42,7 @@ func sinkAt(p schemas.Position) *memorySink {
 }
 
 func (s *memorySink) Resume(_ context.Context, stream string) (schemas.Resume, error) {
-	if !strings.HasPrefix(stream, "node:PAR::") {
+	if !strings.HasPrefix(stream, "node:") {
 		return schemas.Resume{}, fmt.Errorf("%w: stream %q", schemas.ErrDiverged, stream)
 	}
 	s.mu.Lock()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
@@ -104,7 +105,8 @@ type memberTraffic struct {
 
 // Member is the node.
 func (t memberTraffic) Member(ctx context.Context) (string, error) {
-	return t.parts.client.ParticipantID(ctx)
+	participant, err := t.parts.client.ParticipantID(ctx)
+	return wallet.ParticipantMember(participant), err
 }
 
 // MigrationID is the present migration.

@@ -208,7 +208,7 @@ func (p *walletParts) public() (*wallet.StorePublic, error) {
 	return wallet.NewStorePublic(config)
 }
 
-// hosts returns the participants that host a party: of one of the node's own parties the node says
+// hosts returns the participants that host a party, by member id: of one of the node's own parties the node says
 // so, of others an upstream.
 func (p *walletParts) hosts(ctx context.Context, synchronizer, party string) ([]string, error) {
 	known, ok, err := p.client.Party(ctx, party)
@@ -217,7 +217,7 @@ func (p *walletParts) hosts(ctx context.Context, synchronizer, party string) ([]
 	}
 	if ok && known.Local {
 		participant, err := p.client.ParticipantID(ctx)
-		return []string{participant}, err
+		return []string{wallet.ParticipantMember(participant)}, err
 	}
 	if p.askHost == nil {
 		return nil, fmt.Errorf("hosts of %s: %w", party, schemas.ErrNotFound)
@@ -291,7 +291,7 @@ func (p *walletParts) tryOperator(ctx context.Context) error {
 		return err
 	}
 	// The simulated network names its nodes after the parties of their operators.
-	party := strings.TrimPrefix(strings.TrimPrefix(participant, "PAR::"), "participant-")
+	party := strings.TrimPrefix(participant, "participant-")
 	rights := []node.Right{{Kind: node.CanActAs, Party: party}, {Kind: node.CanReadAs, Party: party}, {Kind: node.ParticipantAdmin}}
 	if err := p.client.CreateUser(ctx, node.User{ID: name, PrimaryParty: party}, rights); err != nil && !node.UserExists(err) {
 		return err

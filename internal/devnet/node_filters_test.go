@@ -315,7 +315,7 @@ func TestNodeDescribesItself(t *testing.T) {
 		"/v2/state/ledger-end":                             fmt.Sprintf(`{"offset":%d}`, l.NodeDigests().LedgerEnd),
 		"/v2/state/connected-synchronizers?party=" + party: `"permission":"PARTICIPANT_PERMISSION_SUBMISSION"`,
 		"/v2/state/connected-synchronizers":                `{"connectedSynchronizers":[{"synchronizerAlias":"global","synchronizerId":"global-domain::`,
-		"/devnet/node-digests":                             `"stream":"node:PAR::participant-validator-`,
+		"/devnet/node-digests":                             `"stream":"node:participant-validator-`,
 	} {
 		status, _, answer := c.do(http.MethodGet, path, "")
 		if status != 200 || !strings.Contains(string(answer), want) {

@@ -269,7 +269,7 @@ func (m *walletModel) trafficSome() {
 	p := m.someone()
 	cost := model.Decimal(model.MinTopUp * 1e4).Times(model.TrafficPrice).Over(m.price())
 	_, ok := m.expect(cost <= m.funds[p], []string{p}, exercise(model.AmuletRulesTemplate, m.rules(), "AmuletRules_BuyMemberTraffic",
-		"inputs", m.inputs(p), "context", m.context(), "provider", p, "memberId", m.l.View.Uid(), "synchronizerId", m.l.Names.Synchronizers[0],
+		"inputs", m.inputs(p), "context", m.context(), "provider", p, "memberId", m.l.View.Member(), "synchronizerId", m.l.Names.Synchronizers[0],
 		"migrationId", 1, "trafficAmount", model.MinTopUp))
 	if ok {
 		m.funds[p] -= cost

@@ -104,7 +104,7 @@ func TestTraffic(t *testing.T) {
 	d := newDesk(t, sim.Config{Seed: 52})
 	alice := d.party("alice", nil)
 	wallet, own := d.onboard(alice), d.onboard(d.operator)
-	member := d.l.View.Uid()
+	member := d.l.View.Member()
 	request := func(bytes int, tracking string) string {
 		done := d.must([]string{d.operator, alice}, exercise(model.WalletInstallTemplate, wallet, "WalletAppInstall_CreateBuyTrafficRequest",
 			"memberId", member, "synchronizerId", d.l.Names.Synchronizers[0], "migrationId", 1, "trafficAmount", bytes,

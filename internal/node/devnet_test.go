@@ -34,7 +34,7 @@ func newSimulated(t *testing.T) simulated {
 	}
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return simulated{server.URL, l.GovernanceParty(), strings.TrimPrefix(l.NodeDigests().ParticipantID, "PAR::participant-")}
+	return simulated{server.URL, l.GovernanceParty(), strings.TrimPrefix(l.NodeDigests().ParticipantID, "participant-")}
 }
 
 // install is the submission that makes a wallet with a name, which tells commands apart.

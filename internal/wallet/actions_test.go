@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,15 +241,30 @@ func (w *world) traffic(t *testing.T, alice, _ wallet.Actor) {
 	_, err := w.Wallet.Traffic.Request(t.Context(), alice, r)
 	wants(t, "the same tracking id", err, wallet.ErrConflict)
 	before, _ := w.Balance(alice)
-	done := must[wallet.Done](t, "completing")(w.Wallet.Traffic.Complete(t.Context(), alice, first.ContractID))
+	done := must[wallet.Done](t, "completing")(w.Wallet.Traffic.Complete(t.Context(), alice, w.trafficRequest(t, alice, first.ContractID)))
 	if after, _ := w.Balance(alice); done.ContractID == "" || after.Cmp(before) >= 0 {
 		t.Errorf("completed as %+v; alice had %s, has %s", done, before, after)
 	}
 	r.TrackingID, r.Bytes = "b2", 1
 	second := must[wallet.Done](t, "requesting little")(w.Wallet.Traffic.Request(t.Context(), alice, r))
-	_, err = w.Wallet.Traffic.Complete(t.Context(), alice, second.ContractID)
+	request := w.trafficRequest(t, alice, second.ContractID)
+	_, err = w.Wallet.Traffic.Complete(t.Context(), alice, request)
 	wants(t, "too little traffic", err, wallet.ErrTopUp)
+	request.Member = strings.TrimPrefix(request.Member, "PAR::")
+	_, err = w.Wallet.Traffic.Complete(t.Context(), alice, request)
+	wants(t, "no member", err, wallet.ErrInvalid)
 	must[wallet.Done](t, "cancelling")(w.Wallet.Traffic.Cancel(t.Context(), alice, second.ContractID, "too little"))
+}
+
+// trafficRequest is a request of a user.
+func (w *world) trafficRequest(t *testing.T, user wallet.Actor, id string) wallet.OpenTrafficRequest {
+	t.Helper()
+	list := must[[]wallet.OpenTrafficRequest](t, "listing")(w.Wallet.Traffic.Requests(t.Context(), user.Party))
+	i := slices.IndexFunc(list, func(r wallet.OpenTrafficRequest) bool { return r.ID == id })
+	if i < 0 {
+		t.Fatalf("request %s is not among %+v", id, list)
+	}
+	return list[i]
 }
 
 func (w *world) featuredRights(t *testing.T, alice, _ wallet.Actor) {

@@ -74,7 +74,7 @@ type Public interface {
 	Public(ctx context.Context, key string, templates ...string) ([]Contract, error)
 	// Now is the time of the network.
 	Now(ctx context.Context) (time.Time, error)
-	// Hosts returns the participants that host a party on a synchronizer.
+	// Hosts returns the participants that host a party, by member id on a synchronizer.
 	Hosts(ctx context.Context, synchronizer, party string) ([]string, error)
 	// MigrationID is the present migration of the network.
 	MigrationID(ctx context.Context) (int64, error)

@@ -34,6 +34,12 @@ func (w *Preapprovals) Proposals(ctx context.Context) ([]Preapproval, error) {
 	return w.list(ctx, template.TransferPreapprovalProposal)
 }
 
+// Hosts reports whether the operator's node hosts a party.
+func (w *Preapprovals) Hosts(ctx context.Context, party string) (bool, error) {
+	p, ok, err := w.ledger.Party(ctx, party)
+	return ok && p.Local, err
+}
+
 func (w *Preapprovals) list(ctx context.Context, name string) ([]Preapproval, error) {
 	return listed(ctx, w.reader, ContractQuery{Parties: []string{w.operator}, Templates: []string{name}}, func(c *Contract, p *preapprovalPayload) (Preapproval, bool) {
 		return Preapproval{ID: c.ID, Receiver: p.Receiver, Provider: p.Provider, ExpiresAt: p.ExpiresAt}, p.Provider == w.operator

@@ -17,7 +17,7 @@ import (
 type StorePublicConfig struct {
 	// Reader reads public history. Required.
 	Reader *history.Reader
-	// Hosts returns the participants that host a party; schemas.ErrNotFound if none is known.
+	// Hosts returns the participants that host a party, by member id; schemas.ErrNotFound if none is known.
 	// Required.
 	Hosts func(ctx context.Context, synchronizer, party string) ([]string, error)
 	// Blobs, if not nil, gives contracts the blobs that history does not have. Without, a node
@@ -109,7 +109,7 @@ func (p *StorePublic) Now(ctx context.Context) (time.Time, error) {
 	return last, nil
 }
 
-// Hosts returns the participants that host a party.
+// Hosts returns the participants that host a party, by member id.
 func (p *StorePublic) Hosts(ctx context.Context, synchronizer, party string) ([]string, error) {
 	hosts, err := p.cfg.Hosts(ctx, synchronizer, party)
 	if errors.Is(err, schemas.ErrNotFound) {

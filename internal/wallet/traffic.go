@@ -21,13 +21,14 @@ type Traffic struct {
 // OpenTrafficRequest is a BuyTrafficRequest.
 type OpenTrafficRequest struct {
 	ID, User, TrackingID string
+	Member               string // for whom the traffic is
 	ExpiresAt            time.Time
 }
 
 // Requests are those of some parties, oldest first.
 func (w *Traffic) Requests(ctx context.Context, parties ...string) ([]OpenTrafficRequest, error) {
 	return listed(ctx, w.reader, ContractQuery{Parties: parties, Templates: []string{template.BuyTrafficRequest}}, func(c *Contract, p *trafficRequestPayload) (OpenTrafficRequest, bool) {
-		return OpenTrafficRequest{ID: c.ID, User: p.User, TrackingID: p.TrackingID, ExpiresAt: p.ExpiresAt}, true
+		return OpenTrafficRequest{ID: c.ID, User: p.User, TrackingID: p.TrackingID, Member: p.Member, ExpiresAt: p.ExpiresAt}, true
 	})
 }
 
@@ -126,20 +127,24 @@ func (w *Traffic) memberOf(ctx context.Context, synchronizer, party string) (str
 	case len(hosts) > 1:
 		return "", invalid("Party %s is hosted on %d participants, which is not supported", party, len(hosts))
 	}
-	return hosts[0], nil
+	return hosts[0], checkMember(hosts[0])
 }
 
 // trafficRequestPayload is BuyTrafficRequest.
 type trafficRequestPayload struct {
 	User       string    `json:"endUserParty"`
+	Member     string    `json:"memberId"`
 	ExpiresAt  time.Time `json:"expiresAt"`
 	TrackingID string    `json:"trackingId"`
 }
 
 // Complete buys what a user has asked for. The contract of the result is the
 // MemberTraffic.
-func (w *Traffic) Complete(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	value, done, err := w.coins.execute(ctx, actor, batch{operation: operation{"CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": contractID}}})
+func (w *Traffic) Complete(ctx context.Context, actor Actor, r OpenTrafficRequest) (Done, error) {
+	if err := checkMember(r.Member); err != nil {
+		return Done{}, err
+	}
+	value, done, err := w.coins.execute(ctx, actor, batch{operation: operation{"CO_CompleteBuyTrafficRequest", map[string]any{"trafficRequestCid": r.ID}}})
 	if err != nil {
 		return done, err
 	}
@@ -164,7 +169,7 @@ func (w *Traffic) Expire(ctx context.Context, actor Actor, contractID string) (D
 // TopUp is a purchase of traffic for the operator's own node.
 type TopUp struct {
 	Bytes          int64
-	Member         string // participant id
+	Member         string
 	SynchronizerID string
 	MigrationID    int64
 	// Interval is the least time since the last purchase, which State has; "" if there was
@@ -176,6 +181,9 @@ type TopUp struct {
 // BuyTopUp buys traffic with the operator's coins, ahead of what else waits. The contract of
 // the result is the MemberTraffic.
 func (w *Traffic) BuyTopUp(ctx context.Context, operator Actor, t TopUp) (Done, error) {
+	if err := checkMember(t.Member); err != nil {
+		return Done{}, err
+	}
 	value := map[string]any{
 		"trafficAmount": strconv.FormatInt(t.Bytes, 10), "memberId": t.Member, "synchronizerId": t.SynchronizerID,
 		"migrationId":      strconv.FormatInt(t.MigrationID, 10),

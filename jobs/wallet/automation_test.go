@@ -60,7 +60,8 @@ type nodeTraffic struct {
 }
 
 func (t nodeTraffic) Member(ctx context.Context) (string, error) {
-	return t.world.Client.ParticipantID(ctx)
+	participant, err := t.world.Client.ParticipantID(ctx)
+	return wallet.ParticipantMember(participant), err
 }
 func (t nodeTraffic) MigrationID(ctx context.Context) (int64, error) {
 	return t.world.Public.MigrationID(ctx)
@@ -195,15 +196,21 @@ func (w *world) topUp(t *testing.T) {
 }
 
 func (w *world) preapprovals(t *testing.T) {
-	proposal := map[string]any{"receiver": w.bob.Party, "provider": w.Operator.Party, "expectedDso": nil}
-	tx, err := w.Client.Submit(t.Context(), node.Submission{ActAs: []string{w.bob.Party}, Commands: []node.Command{node.Create("#"+template.TransferPreapprovalProposal, proposal)}})
+	guest, err := w.Client.AllocateParty(t.Context(), "guest") // no user of the wallet
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Wallets.WaitFor(t.Context(), tx.Offset); err != nil {
-		t.Fatal(err)
+	for _, receiver := range []string{w.bob.Party, guest} {
+		proposal := map[string]any{"receiver": receiver, "provider": w.Operator.Party, "expectedDso": nil}
+		tx, err := w.Client.Submit(t.Context(), node.Submission{ActAs: []string{receiver}, Commands: []node.Command{node.Create("#"+template.TransferPreapprovalProposal, proposal)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Wallets.WaitFor(t.Context(), tx.Offset); err != nil {
+			t.Fatal(err)
+		}
 	}
-	w.run(t, "accept-preapprovals", 1)
+	w.run(t, "accept-preapprovals", 2)
 	renewed := 0 // the network's history may have some that are about to end
 	for _, s := range w.planned(t, "renew-preapprovals") {
 		if s.Do {

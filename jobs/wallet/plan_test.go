@@ -154,10 +154,10 @@ func TestTrafficSteps(t *testing.T) {
 }
 
 func TestPreapprovalSteps(t *testing.T) {
-	actors := []wallet.Actor{{Party: "ann"}, {Party: "bob"}, {Party: "eve"}}
+	hosted := map[string]bool{"ann": true, "bob": true, "eve": true, "zoe": false}
 	proposals := []wallet.Preapproval{{ID: "ann", Receiver: "ann"}, {ID: "ann again", Receiver: "ann"}, {ID: "bob", Receiver: "bob"}, {ID: "zoe", Receiver: "zoe"}, {ID: "eve", Receiver: "eve"}}
 	have := []wallet.Preapproval{{Receiver: "bob", ExpiresAt: now.Add(time.Hour)}, {Receiver: "eve", ExpiresAt: now}}
-	if got := done(proposalSteps(proposals, have, actors, now)); !slices.Equal(got, []string{"ann", "eve"}) {
+	if got := done(proposalSteps(proposals, have, hosted, now)); !slices.Equal(got, []string{"ann", "eve"}) {
 		t.Errorf("accepted are %q", got)
 	}
 	day := 24 * time.Hour

@@ -3,13 +3,12 @@ package wallet
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 )
 
-// planProposals accepts proposals of preapprovals of the validator's own users.
+// planProposals accepts proposals of preapprovals of parties that the validator hosts.
 func (a *Automations) planProposals(ctx context.Context) ([]Step, error) {
 	w := a.cfg.Wallet
 	proposals, err := w.Preapprovals.Proposals(ctx)
@@ -24,14 +23,26 @@ func (a *Automations) planProposals(ctx context.Context) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return runs(proposalSteps(proposals, have, all.actors, all.at), func(ctx context.Context, id string) error {
+	hosted := map[string]bool{}
+	for _, actor := range all.actors {
+		hosted[actor.Party] = true
+	}
+	for _, p := range proposals {
+		if _, known := hosted[p.Receiver]; known {
+			continue
+		}
+		if hosted[p.Receiver], err = w.Preapprovals.Hosts(ctx, p.Receiver); err != nil {
+			return nil, err
+		}
+	}
+	return runs(proposalSteps(proposals, have, hosted, all.at), func(ctx context.Context, id string) error {
 		_, err := w.Preapprovals.Accept(ctx, id)
 		return ignoreGone(err)
 	}), nil
 }
 
-// proposalSteps says which proposals are accepted: one per receiver.
-func proposalSteps(proposals, have []wallet.Preapproval, actors []wallet.Actor, at time.Time) (steps []contractStep) {
+// proposalSteps says which proposals are accepted: one per hosted receiver.
+func proposalSteps(proposals, have []wallet.Preapproval, hosted map[string]bool, at time.Time) (steps []contractStep) {
 	taken := map[string]bool{}
 	for _, p := range have {
 		taken[p.Receiver] = taken[p.Receiver] || p.ExpiresAt.After(at)
@@ -39,12 +50,12 @@ func proposalSteps(proposals, have []wallet.Preapproval, actors []wallet.Actor, 
 	for _, p := range proposals {
 		step := contractStep{Step{What: "accept the preapproval proposal of " + p.Receiver}, p.ID}
 		switch {
-		case !slices.ContainsFunc(actors, func(a wallet.Actor) bool { return a.Party == p.Receiver }):
-			step.Why = "its receiver is not a user of this validator"
+		case !hosted[p.Receiver]:
+			step.Why = "this validator does not host its receiver"
 		case taken[p.Receiver]:
 			step.Why = "its receiver has a preapproval, or another proposal comes first"
 		default:
-			step.Do, step.Why = true, "its receiver is a user of this validator"
+			step.Do, step.Why = true, "this validator hosts its receiver"
 			taken[p.Receiver] = true
 		}
 		steps = append(steps, step)

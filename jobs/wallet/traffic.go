@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
@@ -20,7 +21,10 @@ func (a *Automations) planTraffic(ctx context.Context) ([]Step, error) {
 		return nil, err
 	}
 	return w.ofEach(func(actor wallet.Actor) []Step {
-		return runs(trafficSteps(requests, actor.Party, w.at), func(ctx context.Context, id string) error { return a.buy(ctx, actor, id) })
+		return runs(trafficSteps(requests, actor.Party, w.at), func(ctx context.Context, id string) error {
+			i := slices.IndexFunc(requests, func(r wallet.OpenTrafficRequest) bool { return r.ID == id })
+			return a.buy(ctx, actor, requests[i])
+		})
 	}), nil
 }
 
@@ -39,12 +43,12 @@ func trafficSteps(requests []wallet.OpenTrafficRequest, user string, at time.Tim
 	return steps
 }
 
-// buy meets a request, or ends it if it cannot be met: too little money, or an amount that the
-// network does not sell.
-func (a *Automations) buy(ctx context.Context, actor wallet.Actor, id string) error {
-	_, err := a.cfg.Wallet.Traffic.Complete(ctx, actor, id)
+// buy meets a request, or ends it if it cannot be met: too little money, an amount that the network
+// does not sell, or what is no member of a synchronizer.
+func (a *Automations) buy(ctx context.Context, actor wallet.Actor, r wallet.OpenTrafficRequest) error {
+	_, err := a.cfg.Wallet.Traffic.Complete(ctx, actor, r)
 	if errors.Is(err, wallet.ErrInvalid) {
-		_, err = a.cfg.Wallet.Traffic.Cancel(ctx, actor, id, err.Error())
+		_, err = a.cfg.Wallet.Traffic.Cancel(ctx, actor, r.ID, err.Error())
 	}
 	return ignoreGone(err)
 }

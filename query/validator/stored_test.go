@@ -15,7 +15,7 @@ import (
 )
 
 // fixtureStream is the node's stream that the fixture stands for.
-const fixtureStream = "node:PAR::fixture::1220aa"
+const fixtureStream = "node:fixture::1220aa"
 
 // stored writes the fixture into the tables of a store, as what is derived from a node's stream
 // is written there, and returns the views of them.

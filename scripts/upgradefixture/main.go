@@ -7,6 +7,9 @@
 // nodes with default settings, verifies the store, and packs the stopped engine's folder into
 // cmd/ledgerlake/testdata/store-NAME.tar.zst, with what verify printed in store-NAME.json beside it.
 //
+// The network is that of the working tree, as the tests go on ingesting from it: a change of what the
+// simulated network does by itself takes new fixtures.
+//
 // Nothing of the machine is packed: the engine's configuration, its users, its log and its lock are
 // left out because each start makes them again, and a file with the name of the machine or of a
 // folder outside the store is refused. Two runs differ in what a store draws by chance, such as the
@@ -78,7 +81,11 @@ func run(ctx context.Context, commit, out string, n network) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.fill(ctx, n); err != nil {
+	present := &product{binary: filepath.Join(dir, "present"), data: p.data + "-network"}
+	if err := present.compile(ctx, "."); err != nil {
+		return err
+	}
+	if err := p.fill(ctx, present, n); err != nil {
 		return err
 	}
 	f := fixture{Commit: p.commit, Network: n}
@@ -99,7 +106,7 @@ func run(ctx context.Context, commit, out string, n network) (err error) {
 	return os.WriteFile(out+".json", append(text, '\n'), 0o644)
 }
 
-// product is the binary of the earlier version and the data folder that it fills.
+// product is a binary and its data folder.
 type product struct{ commit, binary, data string }
 
 // build makes the binary of a commit.
@@ -117,10 +124,15 @@ func build(ctx context.Context, commit, dir string) (_ *product, err error) {
 		_, removeErr := output(exec.Command("git", "worktree", "remove", "--force", source))
 		err = errors.Join(err, removeErr)
 	}()
-	compile := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", p.binary, "./cmd/ledgerlake")
-	compile.Dir = source
-	_, err = output(compile)
-	return p, err
+	return p, p.compile(ctx, source)
+}
+
+// compile makes the binary of a source tree.
+func (p *product) compile(ctx context.Context, source string) error {
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", p.binary, "./cmd/ledgerlake")
+	c.Dir = source
+	_, err := output(c)
+	return err
 }
 
 // output is what a command printed, with its messages in the error.
@@ -140,11 +152,12 @@ func (p *product) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// fill has the binary serve the network and ingest its public history and the stream of a node.
-func (p *product) fill(ctx context.Context, n network) error {
+// fill has the present binary serve the network, and this one ingest its public history and the stream
+// of a node.
+func (p *product) fill(ctx context.Context, present *product, n network) error {
 	served, stop := context.WithCancel(ctx)
 	defer stop()
-	c := p.command(served, "devnet", "--data", p.data+"-network", "--devnet-listen", "127.0.0.1:0", "--node-listen", "127.0.0.1:0",
+	c := present.command(served, "devnet", "--data", present.data, "--devnet-listen", "127.0.0.1:0", "--node-listen", "127.0.0.1:0",
 		"--updates", strconv.Itoa(n.Updates), "--days", strconv.Itoa(n.Days), "--seed", strconv.FormatUint(n.Seed, 10))
 	stdout, err := c.StdoutPipe()
 	if err != nil {

@@ -43,7 +43,7 @@ type Commands struct {
 
 // New returns Commands for the ledger of a validator's node.
 func New(t *testing.T, l *devnet.Ledger) *Commands {
-	return &Commands{T: t, Ledger: l, Operator: strings.TrimPrefix(l.NodeDigests().ParticipantID, "PAR::participant-")}
+	return &Commands{T: t, Ledger: l, Operator: strings.TrimPrefix(l.NodeDigests().ParticipantID, "participant-")}
 }
 
 // Ask asks the network's scan and returns a text of the answer.

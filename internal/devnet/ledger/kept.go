@@ -285,7 +285,7 @@ func resume(l *Ledger, ctx context.Context, progress func(done, total int)) erro
 // turnOn notes in the journal what this process adds to the network.
 func turnOn(l *Ledger) error {
 	if l.View != nil && l.Kept.node == "" {
-		if err := l.Journal.Add(JournalEntry{Entries: l.Executor.Tx.Entries, Node: l.View.Uid()}); err != nil {
+		if err := l.Journal.Add(JournalEntry{Entries: l.Executor.Tx.Entries, Node: l.View.Member()}); err != nil {
 			return err
 		}
 	}
@@ -326,8 +326,8 @@ func GenesisOf(l *Ledger) (string, error) {
 
 // checkNode refuses to continue what a node's clients did as another node.
 func checkNode(l *Ledger) error {
-	if l.View != nil && l.Kept.node != "" && l.Kept.node != l.View.Uid() {
-		return fmt.Errorf("%w: its node is %s, not %s", ErrOtherNetwork, l.Kept.node, l.View.Uid())
+	if l.View != nil && l.Kept.node != "" && l.Kept.node != l.View.Member() {
+		return fmt.Errorf("%w: its node is %s, not %s", ErrOtherNetwork, l.Kept.node, l.View.Member())
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func New(t *testing.T, adjust ...func(*devnet.Config)) *World {
 		t.Fatal(err)
 	}
 	w.ingest(scanServer.URL)
-	operator := strings.TrimPrefix(l.NodeDigests().ParticipantID, "PAR::participant-")
+	operator := strings.TrimPrefix(l.NodeDigests().ParticipantID, "participant-")
 	w.Wallet = w.newWallet(operator, w.Client)
 	w.Operator = w.Onboarded("operator", operator)
 	return w
@@ -149,7 +149,7 @@ func (w *World) hosts(ctx context.Context, _, party string) ([]string, error) {
 	case !ok || !known.Local:
 		return nil, schemas.ErrNotFound
 	}
-	return []string{w.Ledger.NodeDigests().ParticipantID}, nil
+	return []string{wallet.ParticipantMember(w.Ledger.NodeDigests().ParticipantID)}, nil
 }
 
 func (w *World) newWallet(operator string, ledger wallet.Ledger) *wallet.Wallet {

@@ -47,8 +47,11 @@ func (v *NodeView) HostsParty(p model.Party) bool {
 	return v.Names.IsHosted(p, v.Participant)
 }
 
-// Uid names the participant: PAR::hint::fingerprint.
-func (v *NodeView) Uid() string { return "PAR::" + v.Names.Participants[v.Participant] }
+// Uid names the participant as the node itself does: hint::fingerprint.
+func (v *NodeView) Uid() string { return v.Names.Participants[v.Participant] }
+
+// Member names the participant as a member of a synchronizer: PAR::hint::fingerprint.
+func (v *NodeView) Member() string { return "PAR::" + v.Uid() }
 
 // Offsets of the node's stream: first the allocations of its parties from 1 on, then two
 // for each entry of the network's history, seen or not: one for a topology transaction
