@@ -80,7 +80,7 @@ func (m *model) submit(w http.ResponseWriter, body []byte) {
 		return
 	}
 	change := fmt.Sprint(s.UserID, s.CommandID, slices.Sorted(slices.Values(s.ActAs)))
-	if before, ok := m.last[change]; ok && s.Deduplication != nil && s.Deduplication.Offset != nil && before.Offset > s.Deduplication.Offset.Value {
+	if before, ok := m.last[change]; ok && s.Deduplication != nil && (s.Deduplication.Duration != nil || before.Offset > s.Deduplication.Offset.Value) {
 		refuse(w, 409, CodeDuplicate, 10, map[string]string{"existing_submission_id": before.SubmissionID, "completion_offset": fmt.Sprint(before.Offset)})
 		return
 	}

@@ -135,7 +135,7 @@ func (c *Client) completed(ctx context.Context, f *inFlight, d *completion) (*Tr
 			break
 		}
 	}
-	return nil, fmt.Errorf("%w: command %s was executed in update %s, but its result could not be read: %w", ErrUnknown, f.CommandID, d.UpdateID, err)
+	return nil, fmt.Errorf("%w: command %s was executed at offset %d, but its result could not be read: %w", ErrUnknown, f.CommandID, d.Offset, err)
 }
 
 // refusalIn is what a completion says of a command that was not executed. Its message is

@@ -27,9 +27,9 @@ type Submission struct {
 	Disclosed     []Disclosed
 	// WorkflowID and SynchronizerID are optional.
 	WorkflowID, SynchronizerID string
-	// DeduplicateFor is how far back a command of the same id is the same command. Without
-	// it, DeduplicateAfter is an offset from which on it is; without both it is from the
-	// submission on.
+	// DeduplicateFor is how far back a command of the same id is the same command: a repetition
+	// has the transaction of the first one. Without it, DeduplicateAfter is an offset from which
+	// on a repetition is ErrDuplicate; without both it is from the submission on.
 	DeduplicateFor   time.Duration
 	DeduplicateAfter int64
 }
@@ -71,7 +71,8 @@ func durationOf(d time.Duration) duration {
 // inFlight is a submission and what is needed to find out what became of it.
 type inFlight struct {
 	commands
-	begin int64 // an offset at or before the end of the ledger when it was first sent
+	repeatable bool  // a repetition has the transaction of the first one
+	begin      int64 // an offset at or before the end of the ledger when it was first sent
 }
 
 // Submit has the commands executed and returns the transaction, as far as the parties of
@@ -79,8 +80,8 @@ type inFlight struct {
 //
 //   - ErrNotSent if nothing has left;
 //   - a *Refusal if the node has refused: nothing was done;
-//   - ErrDuplicate if another submission of the same command id was executed, or is being
-//     executed, within the time of deduplication;
+//   - ErrDuplicate if another submission of the same command id was executed, unless
+//     DeduplicateFor is set, or is being executed, within the time of deduplication;
 //   - ErrUnknown otherwise.
 //
 // ctx also bounds the time in which a lost answer is made up for.
@@ -139,6 +140,7 @@ func (c *Client) newSubmission(ctx context.Context, s Submission) (*inFlight, er
 	f.CommandID = cmp.Or(f.CommandID, rand.Text())
 	switch {
 	case s.DeduplicateFor > 0:
+		f.repeatable = true
 		f.Deduplication = &deduplicationPeriod{Duration: &valueOf[duration]{durationOf(s.DeduplicateFor)}}
 	case s.DeduplicateAfter > 0:
 		f.Deduplication = &deduplicationPeriod{Offset: &valueOf[int64]{min(s.DeduplicateAfter, begin)}}
@@ -167,13 +169,16 @@ func (c *Client) settle(ctx context.Context, f *inFlight, send func() (*Transact
 		if doubt == nil && e.Refused() {
 			return nil, e.Refusal()
 		}
+		if offset, ok := executedAt(e); ok && f.repeatable && ofAnother(e, f) {
+			return c.completed(ctx, f, &completion{Offset: offset})
+		}
 		if isDuplicate(e) && ofAnother(e, f) {
 			return nil, fmt.Errorf("%w: %w", ErrDuplicate, err)
 		}
 		c.cfg.Log.WarnContext(ctx, "looking up the outcome of a command", "command", f.CommandID, "attempt", attempt, "err", err)
 		done, lookErr := c.find(ctx, f)
 		switch {
-		case done != nil && done.SubmissionID == f.SubmissionID:
+		case done != nil && (done.SubmissionID == f.SubmissionID || f.repeatable):
 			return c.completed(ctx, f, done)
 		case done != nil:
 			return nil, fmt.Errorf("%w: update %s: %w", ErrDuplicate, done.UpdateID, err)
@@ -198,6 +203,12 @@ func ofAnother(e *Error, f *inFlight) bool {
 	if existing := e.Node.Context["existing_submission_id"]; existing != "" {
 		return existing != f.SubmissionID
 	}
-	at, err := strconv.ParseInt(e.Node.Context["completion_offset"], 10, 64)
-	return err == nil && at <= f.begin
+	at, ok := executedAt(e)
+	return ok && at <= f.begin
+}
+
+// executedAt returns the offset at which a command was executed before, if the node says so.
+func executedAt(e *Error) (offset int64, ok bool) {
+	offset, err := strconv.ParseInt(e.Node.Context["completion_offset"], 10, 64)
+	return offset, err == nil && e.Node.Code == CodeDuplicate
 }

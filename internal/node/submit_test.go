@@ -139,6 +139,32 @@ func TestAnotherSubmissionIsADuplicate(t *testing.T) {
 	}
 }
 
+func TestARepetitionHasTheFirstTransaction(t *testing.T) {
+	t.Parallel()
+	m, url := newModel(t)
+	c := newClient(t, url, nil)
+	s := submission("same", "Do")
+	s.DeduplicateFor = time.Hour
+	first, err := c.Submit(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Submit(t.Context(), s)
+	if err != nil || m.times("same") != 1 || again.UpdateID != first.UpdateID || again.Offset != first.Offset {
+		t.Errorf("the second is %+v, %v after %d executions, the first %+v", again, err, m.times("same"), first)
+	}
+	m.before = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+		if r.URL.Path != submitOperation {
+			return false
+		}
+		refuse(w, 409, CodeInFlight, 10, map[string]string{"existing_submission_id": "another"})
+		return true
+	}
+	if _, err := c.Submit(t.Context(), s); !errors.Is(err, ErrDuplicate) || !HasCode(err, CodeInFlight) {
+		t.Errorf("while the first is in flight: %v", err)
+	}
+}
+
 func TestWhatStaysUnknownIsSaid(t *testing.T) {
 	t.Parallel()
 	m, url := newModel(t)

@@ -28,12 +28,14 @@ func (w *AppPayments) check(ctx context.Context, actor Actor, contractID string)
 
 // Accept pays an AppPaymentRequest of the actor. The contract of the result is the
 // AcceptedAppPayment, whose coins are locked until the app collects them. ErrFunds means that the
-// wallet has too little.
+// wallet has too little. A repetition within 24 hours has the result of the first.
 func (w *AppPayments) Accept(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.check(ctx, actor, contractID); err != nil {
-		return Done{}, err
-	}
-	return w.coins.executeFor(ctx, actor, batch{operation: operation{"CO_AppPayment", contractID}})
+	return repeatable(ctx, w.coins.tracking, "app-payment", actor.Party, contractID, func(attempt) (Done, error) {
+		if err := w.check(ctx, actor, contractID); err != nil {
+			return Done{}, err
+		}
+		return w.coins.executeFor(ctx, actor, batch{operation: operation{"CO_AppPayment", contractID}})
+	})
 }
 
 // Reject rejects an AppPaymentRequest of the actor.

@@ -29,10 +29,8 @@ type batch struct {
 	operation operation
 	// urgent ones go before others that wait.
 	urgent bool
-	// once, if it has a command id, identifies batches of which one is executed.
-	once attempt
-	// within is for how long a command with the same id counts as a repetition.
-	within time.Duration
+	// commandID, unless it is "", identifies batches of which one is executed within sameFor.
+	commandID string
 	// withoutFunds is for operations that pay nothing.
 	withoutFunds bool
 	// worth, if not nil, says whether a batch with these funds is worth its traffic.
@@ -133,10 +131,13 @@ func (w *Coins) executeNow(ctx context.Context, actor Actor, install string, b b
 	if inputs == nil {
 		inputs = []Input{}
 	}
+	var within time.Duration
+	if b.commandID != "" {
+		within = sameFor
+	}
 	argument := map[string]any{"context": m.context(funds), "inputs": inputs, "operations": []operation{b.operation}}
 	tx, done, err := w.submit(ctx, node.Submission{
-		CommandID: b.once.commandID, DeduplicateAfter: b.once.after, DeduplicateFor: b.within,
-		ActAs:     w.asBoth(actor.Party),
+		CommandID: b.commandID, DeduplicateFor: within, ActAs: w.asBoth(actor.Party),
 		Commands:  []node.Command{node.Exercise(command(template.WalletAppInstall), install, template.WalletAppInstallExecuteBatch, argument)},
 		Disclosed: disclose(append(m.disclosed(), append(b.disclosed, funds.featured)...)...),
 	})

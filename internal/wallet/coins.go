@@ -32,7 +32,7 @@ var largestTap = decimal.FromInt(100_000_000)
 
 // Tap mints coins worth so many dollars, on a development network: the amount is divided by
 // the coin's price and rounded up. The contract of the result is the new coin. Two taps of
-// one user with the same command id, unless it is "", are one; the second is ErrConflict.
+// one user with the same command id, unless it is "", are one, and have its result.
 func (w *Coins) Tap(ctx context.Context, actor Actor, dollars decimal.Decimal, commandID string) (done Done, err error) {
 	if dollars.Sign() <= 0 || !dollars.Storable() {
 		return done, invalid("amount must be positive and have at most 28 digits before the point, not %s", dollars)
@@ -49,10 +49,8 @@ func (w *Coins) Tap(ctx context.Context, actor Actor, dollars decimal.Decimal, c
 	if commandID == "" {
 		return w.executeFor(ctx, actor, b)
 	}
-	err = w.tracking.once(ctx, "tap", actor.Party, commandID, nil, func(a attempt) error {
-		b.once, b.within = a, sameFor
-		done, err = w.executeFor(ctx, actor, b)
-		return err
+	return repeatable(ctx, w.tracking, "tap", actor.Party, commandID, func(a attempt) (Done, error) {
+		b.commandID = a.commandID
+		return w.executeFor(ctx, actor, b)
 	})
-	return done, err
 }

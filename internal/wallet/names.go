@@ -74,12 +74,14 @@ func (w *Subscriptions) check(ctx context.Context, actor Actor, contractID, name
 
 // Accept accepts a SubscriptionRequest of the actor and makes the first payment, which
 // is the contract of the result: its coins are locked until they are collected. ErrFunds means
-// that the wallet has too little.
+// that the wallet has too little. A repetition within 24 hours has the result of the first.
 func (w *Subscriptions) Accept(ctx context.Context, actor Actor, contractID string) (Done, error) {
-	if err := w.check(ctx, actor, contractID, template.SubscriptionRequest); err != nil {
-		return Done{}, err
-	}
-	return w.coins.executeFor(ctx, actor, batch{operation: operation{"CO_SubscriptionAcceptAndMakeInitialPayment", contractID}})
+	return repeatable(ctx, w.coins.tracking, "subscription-accept", actor.Party, contractID, func(attempt) (Done, error) {
+		if err := w.check(ctx, actor, contractID, template.SubscriptionRequest); err != nil {
+			return Done{}, err
+		}
+		return w.coins.executeFor(ctx, actor, batch{operation: operation{"CO_SubscriptionAcceptAndMakeInitialPayment", contractID}})
+	})
 }
 
 // Reject rejects a SubscriptionRequest of the actor.

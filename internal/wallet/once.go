@@ -54,20 +54,37 @@ type attempt struct {
 type tracker struct {
 	reader  Reader
 	running running
-	// recent has the actions that this process has done within sameFor and that the store doesn't
-	// record. The node deduplicates them as well, but only commands that could be executed: with
-	// too little money left it would report that an action failed which was done.
-	recent *memo.Recent[string, struct{}]
+	// recent has the results of repeatable actions that this process has done within sameFor. The
+	// node knows them as well, but only of commands that could be executed again: with too little
+	// money left it would report that an action failed which was done.
+	recent *memo.Recent[string, any]
 }
 
 func newTracker(reader Reader) *tracker {
-	return &tracker{reader: reader, recent: memo.NewRecent[string, struct{}](maxRecent, sameFor, time.Now)}
+	return &tracker{reader: reader, recent: memo.NewRecent[string, any](maxRecent, sameFor, time.Now)}
 }
 
 // commandID makes the id of a command of what it is to do once.
 func commandID(kind string, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return kind + "-" + hex.EncodeToString(sum[:16])
+}
+
+// repeatable does an action once: another one with the same id within sameFor has the result of the
+// first. do sets the command id of its submission, and DeduplicateFor to sameFor, unless the
+// ledger lets it happen only once.
+func repeatable[T any](ctx context.Context, w *tracker, kind, party, id string, do func(attempt) (T, error)) (result T, err error) {
+	err = w.once(ctx, kind, party, id, nil, func(a attempt) error {
+		if first, ok := w.recent.Get(a.commandID); ok {
+			result = first.(T)
+			return nil
+		}
+		if result, err = do(a); err == nil {
+			w.recent.Put(a.commandID, result, time.Now())
+		}
+		return err
+	})
+	return result, err
 }
 
 // once does an action unless one with the same id has succeeded. known looks it up in the store and

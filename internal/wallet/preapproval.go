@@ -122,7 +122,7 @@ type SendRequest struct {
 	Receiver    string // party with a preapproval
 	Amount      decimal.Decimal
 	Description string // "" for none
-	// DeduplicationID lets one transfer of the actor succeed in 24 hours.
+	// DeduplicationID lets one transfer of the actor succeed in 24 hours: others have its result.
 	DeduplicationID string
 }
 
@@ -140,36 +140,38 @@ func (r *SendRequest) check() error {
 
 // Send pays a receiver who has a preapproval; a receiver without is ErrInvalid.
 // The contract of the result is the coin that the actor has left, "" if none.
-func (w *Preapprovals) Send(ctx context.Context, actor Actor, r SendRequest) (done Done, err error) {
+func (w *Preapprovals) Send(ctx context.Context, actor Actor, r SendRequest) (Done, error) {
 	if err := r.check(); err != nil {
-		return done, err
+		return Done{}, err
 	}
+	return repeatable(ctx, w.tracking, "preapproval-send", actor.Party, r.DeduplicationID, func(a attempt) (Done, error) {
+		return w.send(ctx, actor, r, a)
+	})
+}
+
+func (w *Preapprovals) send(ctx context.Context, actor Actor, r SendRequest, a attempt) (Done, error) {
 	at, err := w.network.Now(ctx)
 	if err != nil {
-		return done, err
+		return Done{}, err
 	}
 	preapproval, err := w.network.preapproval(ctx, r.Receiver, at)
 	if err != nil {
-		return done, err
+		return Done{}, err
 	}
 	if preapproval == nil {
-		return done, invalid("Receiver %s doesn't have a TransferPreapproval", r.Receiver)
+		return Done{}, invalid("Receiver %s doesn't have a TransferPreapproval", r.Receiver)
 	}
 	featured, err := w.network.providersRight(ctx, preapproval)
 	if err != nil {
-		return done, err
+		return Done{}, err
 	}
 	value := map[string]any{
 		"transferPreapprovalCid": preapproval.ID, "providerFeaturedAppRightCid": featured.orNull(),
 		"amount": r.Amount, "description": optional(r.Description),
 	}
-	err = w.tracking.once(ctx, "preapproval-send", actor.Party, r.DeduplicationID, nil, func(a attempt) error {
-		done, err = w.coins.executeFor(ctx, actor, batch{
-			operation: operation{"CO_TransferPreapprovalSend", value}, once: a, within: sameFor, disclosed: []*Contract{preapproval, featured},
-		})
-		return err
+	return w.coins.executeFor(ctx, actor, batch{
+		operation: operation{"CO_TransferPreapprovalSend", value}, commandID: a.commandID, disclosed: []*Contract{preapproval, featured},
 	})
-	return done, err
 }
 
 // orNull is the id of a contract that may be missing, in compact JSON.

@@ -84,35 +84,24 @@ func (w *Network) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) 
 	return x, nil
 }
 
-// tokenTransferKind begins the command ids of Create.
-const tokenTransferKind = "token-transfer"
-
 // Create offers coins by the token standard, which locks them, or transfers
-// them at once to a receiver with a preapproval. Tracking ids are as in
-// Offers.Create, for 24 hours.
-func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (result InstructionResult, err error) {
+// them at once to a receiver with a preapproval. Another one of the actor with the same tracking
+// id within 24 hours has the result of the first; while that is being done it is ErrInFlight.
+func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (InstructionResult, error) {
 	at, err := w.network.Now(ctx)
 	if err != nil {
-		return result, err
+		return InstructionResult{}, err
 	}
 	if err := r.check(at); err != nil {
-		return result, err
+		return InstructionResult{}, err
 	}
-	known := func(context.Context) (bool, error) {
-		_, done := w.tracking.recent.Get(commandID(tokenTransferKind, actor.Party, r.TrackingID))
-		return done, nil
-	}
-	err = w.tracking.once(ctx, tokenTransferKind, actor.Party, r.TrackingID, known, func(a attempt) error {
-		err := w.coins.inTurn(ctx, actor.Party, false, func(ctx context.Context) error {
+	return repeatable(ctx, w.tracking, "token-transfer", actor.Party, r.TrackingID, func(a attempt) (result InstructionResult, err error) {
+		err = w.coins.inTurn(ctx, actor.Party, false, func(ctx context.Context) error {
 			result, err = w.transfer(ctx, actor, r, a)
 			return err
 		})
-		if err == nil {
-			w.tracking.recent.Put(a.commandID, struct{}{}, time.Now())
-		}
-		return err
+		return result, err
 	})
-	return result, err
 }
 
 func (w *Tokens) transfer(ctx context.Context, actor Actor, r OfferRequest, a attempt) (InstructionResult, error) {

@@ -29,11 +29,12 @@ func (r *reality) names(t *testing.T) {
 		accept := subscriptionRequestsPath + "/" + asked.Subscription + "/accept"
 		r.refuse(t, people, []badRequest{{"the subscription of another", other.user, accept, "", 404, ""}})
 		had, _ := r.funds(t, p).sums()
-		r.must(t, p.user, "POST", accept, "", nil)
+		accepted := r.as(p.user, "POST", accept, "")
+		r.wants(accepted, 200, "")
+		r.wants(r.as(p.user, "POST", accept, ""), 200, accepted.body)
 		if _, locked := r.funds(t, p).sums(); locked.Sign() <= 0 {
 			t.Errorf("nothing is locked for the name")
 		}
-		r.refuse(t, people, []badRequest{{"a subscription that was accepted", p.user, accept, "", 404, ""}})
 		r.Advance(time.Second)
 		r.Await("the payment to be collected or returned", func() bool {
 			_, locked := r.funds(t, p).sums()
@@ -134,5 +135,7 @@ func (r *reality) appPayments(t *testing.T) {
 	if len(waiting.List) != 1 || waiting.List[0].Contract.ID != accepted {
 		t.Errorf("%s is accepted, listed are %+v", accepted, waiting)
 	}
+	again := r.as(payer.user, "POST", path(paid)+"/accept", "")
+	r.wants(again, 200, `{"accepted_payment_contract_id":"`+accepted+`"}`)
 	r.refuse(t, []*person{payer}, []badRequest{{"a payment that was rejected", payer.user, path(rejected) + "/accept", "", 404, ""}})
 }

@@ -183,6 +183,9 @@ func (w *World) AwaitPublic() {
 	}
 }
 
+// Restarted is the wallet of a process that has just started.
+func (w *World) Restarted() *wallet.Wallet { return w.newWallet(w.Operator.Party, w.Client) }
+
 // Advance moves the network's time, by the node's operation for it, and waits until what was due
 // by then is there.
 func (w *World) Advance(d time.Duration) {
