@@ -32,6 +32,9 @@ func TestNodeFilters(t *testing.T) {
 	byTemplate := func(kind, id string) string {
 		return fmt.Sprintf(`{"cumulative":[{"identifierFilter":{"TemplateFilter":{"value":{%q:%q}}}}]}`, kind, id)
 	}
+	byInterface := func(id string) string {
+		return fmt.Sprintf(`{"filtersForAnyParty":{"cumulative":[{"identifierFilter":{"InterfaceFilter":{"value":{"interfaceId":%q}}}}]}}`, id)
+	}
 	isAmulet := func(e *nodeEvent) bool { return strings.HasSuffix(e.TemplateID, ":Splice.Amulet:Amulet") }
 	oldAmulet := l.Names.TemplateIDs[model.AmuletTemplate.Number][0]
 	for _, tc := range []struct {
@@ -46,7 +49,10 @@ func TestNodeFilters(t *testing.T) {
 		{"one party", effects(fmt.Sprintf(`{"filtersByParty":{%q:%s}}`, user, wildcard)), func(*nodeEvent) bool { return true }, user, true},
 		{"one party and template", effects(fmt.Sprintf(`{"filtersByParty":{%q:%s}}`, user, byTemplate("templateId", "#splice-amulet:Splice.Amulet:Amulet"))), isAmulet, user, false},
 		{"a party of another node", effects(`{"filtersByParty":{"carol::1220ab":{}}}`), func(*nodeEvent) bool { return false }, "carol::1220ab", false},
-		{"an interface", effects(`{"filtersForAnyParty":{"cumulative":[{"identifierFilter":{"InterfaceFilter":{"value":{"interfaceId":"#harbor-api:Harbor.Api.Tracked:Tracked","includeInterfaceView":true}}}}]}}`), func(*nodeEvent) bool { return false }, "", false},
+		{"an interface that nothing implements", effects(byInterface("#harbor-api:Harbor.Api.Tracked:Tracked")), func(*nodeEvent) bool { return false }, "", false},
+		{"an interface", effects(byInterface("#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding")), func(e *nodeEvent) bool {
+			return isAmulet(e) || strings.HasSuffix(e.TemplateID, ":Splice.Amulet:LockedAmulet")
+		}, "", false},
 	} {
 		got := decodeNodeUpdates(t, c.frames("/v2/updates", updatesBody(0, end, tc.format)))
 		want := filterModel(all, tc.wants, tc.party, tc.blob)

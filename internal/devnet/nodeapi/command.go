@@ -235,8 +235,10 @@ func (n *commandServer) minLedgerTime(abs *string, rel *wireDuration) (t time.Ti
 // checkIdentifier verifies that a template or an interface of that name is known.
 func (f *formats) checkIdentifier(id string) error {
 	_, err := f.template(id)
-	if err != nil && f.iface(id) == nil {
-		return nil
+	if err != nil {
+		if _, none := f.iface(id); none == nil {
+			return nil
+		}
 	}
 	return err
 }

@@ -142,7 +142,7 @@ func (n *readServer) appendContractEvent(dst []byte, f *eventFormat, place event
 		return dst, err
 	}
 	e := &u.record.List[place.event]
-	ps, blob := u.cutter.matching(f, e.Stakeholders, e.Template, e.ContractVersion)
+	ps, w := u.cutter.matching(f, e.Stakeholders, e.Template, e.ContractVersion)
 	if len(ps) == 0 || item.Offset <= n.options.PrunedOffset {
 		return dst, nil
 	}
@@ -150,10 +150,10 @@ func (n *readServer) appendContractEvent(dst []byte, f *eventFormat, place event
 	if e.Kind == history.ExercisedKind {
 		start := len(dst) + len(`"archived":{"archivedEvent":`)
 		dst = append(dst, `"archived":{"archivedEvent":`...)
-		dst = u.cutter.archived(dst, item.Offset, e, ps)
+		dst = u.cutter.archived(dst, item.Offset, e, ps, w)
 		dst = append(dst[:start], dst[start+len(archivedHead):len(dst)-len(archivedTail)]...)
 	} else {
-		dst = u.cutter.createdEvent(append(dst, `"created":{"createdEvent":`...), u.frame, e, ps, blob)
+		dst = u.cutter.createdEvent(append(dst, `"created":{"createdEvent":`...), u.frame, e, ps, w)
 	}
 	dst = model.AppendPlain(append(dst, `,"synchronizerId":`...), synchronizerOf(u.frame, &u.record))
 	return append(dst, `},`...), nil

@@ -118,20 +118,20 @@ func (c *contractStream) contract(p *pickedActivation) error {
 		return err
 	}
 	e := &u.record.List[p.Event]
-	ps, blob := u.cutter.matching(c.format, e.Stakeholders, e.Template, e.Version)
+	ps, w := u.cutter.matching(c.format, e.Stakeholders, e.Template, e.Version)
 	if len(ps) == 0 {
 		return nil
 	}
 	dst := append(u.buffer, `{"contractEntry":{`...)
 	if p.inFlight {
-		dst = u.cutter.createdEvent(append(dst, `"JsIncompleteUnassigned":{"createdEvent":`...), u.frame, e, ps, blob)
+		dst = u.cutter.createdEvent(append(dst, `"JsIncompleteUnassigned":{"createdEvent":`...), u.frame, e, ps, w)
 		var err error
 		if dst, err = c.unassigned(append(dst, `,"unassignedEvent":`...), p); err != nil {
 			return err
 		}
 		dst = append(dst, '}')
 	} else {
-		dst = u.cutter.createdEvent(append(dst, `"JsActiveContract":{"createdEvent":`...), u.frame, e, ps, blob)
+		dst = u.cutter.createdEvent(append(dst, `"JsActiveContract":{"createdEvent":`...), u.frame, e, ps, w)
 		dst = strconv.AppendInt(append(dst, `,"reassignmentCounter":`...), int64(p.Counter), 10)
 		dst = append(append(dst, `,"synchronizerId":"`...), u.view.Names.Synchronizers[p.Domain]...)
 		dst = append(dst, `"}`...)
@@ -150,6 +150,6 @@ func (c *contractStream) unassigned(dst []byte, p *pickedActivation) ([]byte, er
 	const head, end = `{"JsUnassignedEvent":{"value":`, `}}`
 	e := &u.record.List[0]
 	ps, _ := u.cutter.matching(c.format, e.Stakeholders, e.Template, e.Version)
-	dst = u.cutter.uptoWitnesses(dst, u.frame, e.All.Start+len(head), e, true)
+	dst = u.cutter.uptoWitnesses(dst, u.frame, e.All.Start+len(head), e, wanted{})
 	return append(u.cutter.parties(dst, ps), u.frame[e.Witness.End:e.All.End-len(end)]...), nil
 }

@@ -13,31 +13,40 @@ import (
 // cutter cuts what a client wants out of updates that are kept in full.
 type cutter struct {
 	names *model.Names
-	named []model.Party // by the event in work
+	// Of the event in work.
+	named []model.Party
+	views []model.InterfaceName
+}
+
+// wanted is what a client wants of an event beside what all get.
+type wanted struct {
+	blob  bool
+	views []model.InterfaceName
 }
 
 // matching returns those of the parties that the format names, none if the filters of
-// none of them match, and whether any of them asks for the blob. They are valid until the
-// next call.
-func (c *cutter) matching(f *eventFormat, ps []model.Party, template int, version uint8) (named []model.Party, blob bool) {
-	c.named = c.named[:0]
+// none of them match, and what any of them asks for. They are valid until the next call.
+func (c *cutter) matching(f *eventFormat, ps []model.Party, template int, version uint8) (named []model.Party, w wanted) {
+	c.named, c.views = c.named[:0], c.views[:0]
 	at, joined := template*model.Versions+int(version), uint8(0)
 	for _, p := range ps {
 		own := f.byParty[p]
 		if own != nil {
 			joined |= own.flags[at]
+			c.views = append(c.views, own.views[at]...)
 		}
 		if f.any != nil {
 			joined |= f.any.flags[at]
+			c.views = append(c.views, f.any.views[at]...)
 		}
 		if own != nil || f.any != nil {
 			c.named = append(c.named, p)
 		}
 	}
 	if joined&matches == 0 {
-		return nil, false
+		return nil, wanted{}
 	}
-	return c.named, joined&withBlob != 0
+	return c.named, wanted{joined&withBlob != 0, distinctInterfaces(c.views)}
 }
 
 // update appends the element for an update, or nothing if the client sees none of it.
@@ -101,18 +110,18 @@ func (c *cutter) event(dst []byte, f *eventFormat, effects bool, offset int64, f
 		}
 		seenBy, version = e.Stakeholders, e.ContractVersion
 	}
-	ps, blob := c.matching(f, seenBy, e.Template, version)
+	ps, w := c.matching(f, seenBy, e.Template, version)
 	switch {
 	case len(ps) == 0:
 		return dst
 	case e.Kind == history.ExercisedKind && !effects:
-		return c.archived(dst, offset, e, ps)
+		return c.archived(dst, offset, e, ps, w)
 	}
 	start := e.All.Start
 	if e.AcsDelta && !slices.ContainsFunc(ps, func(p model.Party) bool { return slices.Contains(e.Stakeholders, p) }) {
 		dst, start = withoutDelta(dst, frame, start)
 	}
-	dst = c.uptoWitnesses(dst, frame, start, e, blob)
+	dst = c.uptoWitnesses(dst, frame, start, e, w)
 	return append(c.parties(dst, ps), frame[e.Witness.End:e.All.End]...)
 }
 
@@ -125,28 +134,42 @@ func withoutDelta(dst, frame []byte, start int) ([]byte, int) {
 }
 
 // uptoWitnesses appends an event from start to its list of witness parties.
-func (c *cutter) uptoWitnesses(dst, frame []byte, start int, e *history.EventRecord, blob bool) []byte {
-	if blob || e.Blob.Start == e.Blob.End {
-		return append(dst, frame[start:e.Witness.Start]...)
+func (c *cutter) uptoWitnesses(dst, frame []byte, start int, e *history.EventRecord, w wanted) []byte {
+	const last = `,"witnessParties":`
+	end, created := e.Witness.Start-len(last), e.Blob.Start < e.Blob.End
+	if w.blob || !created {
+		dst = append(dst, frame[start:end]...)
+	} else {
+		dst = append(append(dst, frame[start:e.Blob.Start]...), frame[e.Blob.End:end]...)
 	}
-	return append(append(dst, frame[start:e.Blob.Start]...), frame[e.Blob.End:e.Witness.Start]...)
+	switch {
+	case len(w.views) == 0:
+	case created:
+		dst = c.interfaceViews(dst, w.views, frame[start:e.Blob.Start])
+	case bytes.Contains(frame[start:end], []byte(`,"consuming":true,`)):
+		dst = c.implemented(dst, w.views)
+	}
+	return append(dst, last...)
 }
 
 // createdEvent appends the object that describes the creation in a created or assigned
 // event, with the given witnesses.
-func (c *cutter) createdEvent(dst, frame []byte, e *history.EventRecord, ps []model.Party, blob bool) []byte {
+func (c *cutter) createdEvent(dst, frame []byte, e *history.EventRecord, ps []model.Party, w wanted) []byte {
 	start := e.All.Start + len(`{"CreatedEvent":`)
 	if e.Kind == history.AssignedKind {
 		start = e.All.Start + len(`{"JsAssignmentEvent":{"createdEvent":`)
 	}
-	return append(c.parties(c.uptoWitnesses(dst, frame, start, e, blob), ps), '}')
+	return append(c.parties(c.uptoWitnesses(dst, frame, start, e, w), ps), '}')
 }
 
 // archived appends what a consuming exercise is among changes of the active contracts.
-func (c *cutter) archived(dst []byte, offset int64, e *history.EventRecord, ps []model.Party) []byte {
+func (c *cutter) archived(dst []byte, offset int64, e *history.EventRecord, ps []model.Party, w wanted) []byte {
 	t := model.Templates[e.Template]
-	dst = c.names.IDs.AppendContractID(append(dst, `{"ArchivedEvent":{"contractId":"`...), e.Contract)
-	dst = strconv.AppendInt(append(dst, `","nodeId":`...), int64(e.Node), 10)
+	dst = append(c.names.IDs.AppendContractID(append(dst, `{"ArchivedEvent":{"contractId":"`...), e.Contract), '"')
+	if len(w.views) > 0 {
+		dst = c.implemented(dst, w.views)
+	}
+	dst = strconv.AppendInt(append(dst, `,"nodeId":`...), int64(e.Node), 10)
 	dst = strconv.AppendInt(append(dst, `,"offset":`...), offset, 10)
 	dst = append(append(dst, `,"packageName":"`...), t.Pkg.Name...)
 	dst = append(append(dst, `","templateId":"`...), c.names.TemplateIDs[e.Template][e.ContractVersion]...)

@@ -85,8 +85,12 @@ type eventFormat struct {
 	named   []string // parties named, known to the node or not
 }
 
-// filters say per template and version whether events match, and whether with a blob.
-type filters struct{ flags []uint8 }
+// filters say per template and version whether events match, whether with a blob, and with the views
+// of which interfaces.
+type filters struct {
+	flags []uint8
+	views map[int][]model.InterfaceName // by the indexes of flags
+}
 
 const (
 	matches uint8 = 1 << iota
@@ -97,16 +101,16 @@ const (
 type formats struct {
 	names    *model.Names
 	view     *history.NodeView
-	parties  map[string]model.Party // that the node hosts from the start
-	byID     map[string][]int       // package id:Module:Entity -> indexes of flags
-	byName   map[string][]int       // package name:Module:Entity
-	packages map[string]bool        // names and ids, those of interfaces included
-	ifaces   map[string]bool        // both spellings
+	parties  map[string]model.Party         // that the node hosts from the start
+	byID     map[string][]int               // package id:Module:Entity -> indexes of flags
+	byName   map[string][]int               // package name:Module:Entity
+	packages map[string]bool                // names and ids, those of interfaces included
+	ifaces   map[string]model.InterfaceName // both spellings
 }
 
 func newFormats(v *history.NodeView) *formats {
 	f := &formats{names: v.Names, view: v, parties: map[string]model.Party{}, byID: map[string][]int{}, byName: map[string][]int{},
-		packages: map[string]bool{}, ifaces: map[string]bool{}}
+		packages: map[string]bool{}, ifaces: map[string]model.InterfaceName{}}
 	for _, p := range v.Parties {
 		f.parties[v.Names.Name(p)] = p
 	}
@@ -120,7 +124,7 @@ func newFormats(v *history.NodeView) *formats {
 		}
 	}
 	for i, id := range v.Names.Interfaces {
-		f.ifaces[id], f.ifaces[model.InterfaceNames[i][0]+":"+model.InterfaceNames[i][1]] = true, true
+		f.ifaces[id], f.ifaces[model.InterfaceNames[i][0]+":"+model.InterfaceNames[i][1]] = model.InterfaceName(i), model.InterfaceName(i)
 		f.packages[id[:model.PackageIDLength]], f.packages[model.InterfaceNames[i][0]] = true, true
 	}
 	return f
@@ -248,7 +252,7 @@ func (f *formats) events(w *wireEventFormat) (*eventFormat, error) {
 
 // filters joins the entries of a list; an empty list is a wildcard.
 func (f *formats) filters(w *wireFilters) (*filters, error) {
-	c := &filters{flags: make([]uint8, len(model.Templates)*model.Versions)}
+	c := &filters{flags: make([]uint8, len(model.Templates)*model.Versions), views: map[int][]model.InterfaceName{}}
 	entries := 0
 	for _, cumulative := range w.Cumulative {
 		if len(cumulative.Identifier) > 1 {
@@ -256,7 +260,7 @@ func (f *formats) filters(w *wireFilters) (*filters, error) {
 		}
 		for kind, filter := range cumulative.Identifier {
 			v := filter.Value
-			at, err := f.matching(kind, v.TemplateID, v.InterfaceID)
+			at, iface, err := f.matching(kind, v.TemplateID, v.InterfaceID)
 			if err != nil {
 				return nil, err
 			}
@@ -267,6 +271,9 @@ func (f *formats) filters(w *wireFilters) (*filters, error) {
 				c.flags[i] |= matches
 				if v.Blob {
 					c.flags[i] |= withBlob
+				}
+				if v.View && iface != model.NoInterface {
+					c.views[i] = append(c.views[i], iface)
 				}
 			}
 		}
@@ -279,23 +286,26 @@ func (f *formats) filters(w *wireFilters) (*filters, error) {
 	return c, nil
 }
 
-// matching returns the indexes of flags that a filter is about.
-func (f *formats) matching(kind, templateID, interfaceID string) ([]int, error) {
+// matching returns the indexes of flags that a filter is about, and the interface that it names.
+func (f *formats) matching(kind, templateID, interfaceID string) (at []int, iface model.InterfaceName, err error) {
+	iface = model.NoInterface
 	switch kind {
 	case "Empty":
-		return nil, nil
 	case "WildcardFilter":
-		all := make([]int, len(model.Templates)*model.Versions)
-		for i := range all {
-			all[i] = i
+		at = make([]int, len(model.Templates)*model.Versions)
+		for i := range at {
+			at[i] = i
 		}
-		return all, nil
 	case "TemplateFilter":
-		return f.template(templateID)
-	case "InterfaceFilter": // no contract here implements one that a filter could name
-		return nil, f.iface(interfaceID)
+		at, err = f.template(templateID)
+	case "InterfaceFilter":
+		if iface, err = f.iface(interfaceID); err == nil {
+			at = implementing(iface)
+		}
+	default:
+		err = reply.BadRequest("identifierFilter %q is unknown", kind)
 	}
-	return nil, reply.BadRequest("identifierFilter %q is unknown", kind)
+	return at, iface, err
 }
 
 // identifier splits a package, by id or #name, from Module:Entity.
@@ -326,12 +336,16 @@ func (f *formats) template(id string) ([]int, error) {
 	return known[name], nil
 }
 
-func (f *formats) iface(id string) error {
+func (f *formats) iface(id string) (model.InterfaceName, error) {
 	name, _, err := f.identifier(id)
-	if err == nil && !f.ifaces[name] {
-		err = unknownTemplate("TEMPLATES_OR_INTERFACES_NOT_FOUND", "Interface", id)
+	if err != nil {
+		return model.NoInterface, err
 	}
-	return err
+	i, ok := f.ifaces[name]
+	if !ok {
+		return model.NoInterface, unknownTemplate("TEMPLATES_OR_INTERFACES_NOT_FOUND", "Interface", id)
+	}
+	return i, nil
 }
 
 // everything reports whether the format is the one that updates are kept in.
@@ -349,14 +363,14 @@ func (e *eventFormat) everything() bool {
 			return false
 		}
 	}
-	return true
+	return len(e.any.views) == 0
 }
 
 // String identifies the format: equal formats give equal texts.
 func (e *eventFormat) String() string {
 	text := fmt.Sprint(e.any)
 	for p, f := range e.byParty {
-		text += fmt.Sprint(" ", p, f.flags)
+		text += fmt.Sprint(" ", p, f)
 	}
 	return text
 }

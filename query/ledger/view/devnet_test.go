@@ -23,7 +23,7 @@ func TestViewAgreesWithTheSimulatedNode(t *testing.T) {
 		{Updates: 250, Seed: 32, Node: &devnet.NodeConfig{Participant: "Super-Validator-1"}},
 	} {
 		w := newWorld(t, c, false)
-		known := w.known()
+		known := w.knownByCatalogue()
 		end := w.updates[len(w.updates)-1].Local.Offset
 		for n := range 60 {
 			g := &generator{Rand: rand.New(rand.NewPCG(c.Seed, uint64(n))), w: w, plain: true}
@@ -119,7 +119,7 @@ func withoutSubmission(t *testing.T, element []byte) (out told) {
 func TestActiveContractsAgreeWithTheSimulatedNode(t *testing.T) {
 	c := devnet.Config{Updates: 900, Seed: 12, Node: &devnet.NodeConfig{Participant: "Super-Validator-1"}}
 	w := newWorld(t, c, false)
-	known := w.known()
+	known := w.knownByCatalogue()
 	shown, inFlight := 0, 0
 	var departures []int64
 	for i := range w.updates {

@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/query/ledger/view"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // failedView is a view that a node could not compute.
@@ -67,6 +71,106 @@ func TestViewsOfDamagedContracts(t *testing.T) {
 		out, visible, err := format.AppendUpdate(nil, u)
 		if err != nil || !visible || !json.Valid(out) || !strings.Contains(string(out), c.want) || !strings.Contains(string(out), `"createArgument":`+c.argument) {
 			t.Errorf("%s: %t, %v: %s\nwant %s", c.name, visible, err, out, c.want)
+		}
+	}
+}
+
+// Views of a stream that was read without any are those of the node, of all its contracts, and so are
+// those of one that was read with them.
+func TestViewsAreThoseOfTheSimulatedNode(t *testing.T) {
+	views := map[string]int{}
+	for _, c := range []devnet.Config{
+		{Updates: 600, Seed: 34, Node: &devnet.NodeConfig{}},
+		{Updates: 300, Seed: 35, Node: &devnet.NodeConfig{Participant: "Super-Validator-1"}},
+	} {
+		w := newWorld(t, c, false)
+		all := []entry{}
+		for _, id := range w.interfaces {
+			all = append(all, entry{kind: "InterfaceFilter", asked: id, view: true})
+		}
+		events, given := &eventWants{anyParty: all}, map[string][]byte{}
+		for _, effects := range []bool{false, true, false, true} {
+			q := &wants{transactions: events, reassignments: events, effects: effects}
+			body := q.text(0, w.updates[len(w.updates)-1].Local.Offset, false)
+			status, answer := w.post(t, "/v2/updates", body)
+			var theirs []json.RawMessage
+			if err := json.Unmarshal(answer, &theirs); err != nil || status != 200 {
+				t.Fatalf("%s: status %d: %v, %.300s", body, status, err, answer)
+			}
+			req, err := view.ParseUpdates([]byte(body), w.knownByCatalogue(), view.Formats)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours, compared := w.render(t, req), 0
+			for _, element := range theirs {
+				if strings.HasPrefix(string(element), `{"update":{"OffsetCheckpoint"`) {
+					continue
+				}
+				own, node := withoutSubmission(t, ours[compared]), withoutSubmission(t, element)
+				if compared++; own.text != node.text {
+					t.Fatalf("effects %t: an update is\n%s\nthe node gives\n%s", effects, own.text, node.text)
+				}
+				countViews(own.text, views)
+				keepViews(t, element, given)
+			}
+			if compared != len(ours) || compared < 100 {
+				t.Fatalf("%d updates, the node gives %d", len(ours), compared)
+			}
+			if effects {
+				w.give(t, given)
+			}
+		}
+	}
+	// Allocations and coupons need commands: see the tests of the simulated node.
+	if t.Logf("%v", views); len(views) < 14 {
+		t.Errorf("views of %d interfaces were compared: %v", len(views), views)
+	}
+}
+
+// countViews counts views that did not fail by the names of their interfaces.
+func countViews(text string, views map[string]int) {
+	for _, given := range strings.Split(text, `{"interfaceId":"`)[1:] {
+		_, name, _ := strings.Cut(given, ":")
+		if entity, _, ok := strings.Cut(name, `","viewStatus":{"code":0,`); ok {
+			views[entity]++
+		}
+	}
+}
+
+// keepViews adds the views of created events, by contract.
+func keepViews(t *testing.T, element []byte, given map[string][]byte) {
+	t.Helper()
+	var update struct {
+		Update map[string]struct{ Value map[string]any }
+	}
+	if err := json.Unmarshal(element, &update); err != nil {
+		t.Fatal(err)
+	}
+	for kind, u := range update.Update {
+		for _, e := range (&frame{kind, u.Value}).events() {
+			if v, ok := e["interfaceViews"]; ok {
+				given[e.text("contractId")] = []byte(canonical(t, []byte(toJSON(v))))
+			}
+		}
+	}
+}
+
+// give makes the world's stream one that was read with views.
+func (w *world) give(t *testing.T, views map[string][]byte) {
+	t.Helper()
+	for i := range w.updates {
+		for j := range w.updates[i].Events {
+			e := &w.updates[i].Events[j]
+			v := views[e.ContractID]
+			if v == nil || e.Kind != schemas.Created {
+				continue
+			}
+			extras := map[string]json.RawMessage{}
+			if err := json.Unmarshal(e.Local.Extras, &extras); err != nil {
+				t.Fatal(err)
+			}
+			extras["interfaceViews"] = v
+			e.Local.Extras = []byte(canonical(t, []byte(toJSON(extras))))
 		}
 	}
 }

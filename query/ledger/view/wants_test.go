@@ -115,9 +115,13 @@ func (g *generator) entry() entry {
 		e.kind = "Empty"
 	case n == 1:
 		e.kind = "WildcardFilter"
-	case n < 4 && !g.plain:
+	case n < 4:
+		ids := []string{holdingID, lockedID, nobodysID}
+		if g.plain {
+			ids = g.w.interfaces
+		}
 		e.kind, e.view = "InterfaceFilter", g.IntN(2) == 0
-		e.pkg, e.name, _ = strings.Cut([]string{holdingID, lockedID, nobodysID}[g.IntN(3)], ":")
+		e.pkg, e.name, _ = strings.Cut(ids[g.IntN(len(ids))], ":")
 		e.asked = e.pkg + ":" + e.name
 	default:
 		e.kind = "TemplateFilter"

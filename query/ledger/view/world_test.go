@@ -21,6 +21,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // world is what a simulated node tells, as it was told and as ingest understood it.
@@ -33,6 +34,8 @@ type world struct {
 	// parties see something; templates occur. Both are sorted.
 	parties   []string
 	templates []occurring
+	// interfaces are the ids of those of which the node computes views.
+	interfaces []string
 }
 
 // frame is an update as the node gives it to who asks for everything.
@@ -73,6 +76,11 @@ func newWorldInto(t testing.TB, c devnet.Config, decorated bool, sink stream.Sin
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	w := &world{url: server.URL, created: map[string]event{}}
+	for _, id := range ledger.Names.Interfaces {
+		if strings.Contains(id, ":Splice.") {
+			w.interfaces = append(w.interfaces, id)
+		}
+	}
 	told := httptest.NewServer(w.listening(t, handler, decorated))
 	defer told.Close()
 	ing, err := node.New(node.Config{BaseURL: told.URL, Settings: stream.Settings{Sink: &updatesSink{world: w, next: sink}, Log: slog.New(slog.DiscardHandler)}, Source: node.Lists})
@@ -324,6 +332,16 @@ func (w *world) known() *view.Known {
 		}
 	}
 	k.AddInterface(nobodysID)
+	return k
+}
+
+// knownByCatalogue is what the store of the world knows, when it has the catalogue and the node never
+// told of interfaces.
+func (w *world) knownByCatalogue() *view.Known {
+	k := view.NewKnown(values.Default())
+	for _, t := range w.templates {
+		k.AddTemplate(t.pkg, t.id)
+	}
 	return k
 }
 
