@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
@@ -29,6 +30,7 @@ type walletParts struct {
 
 	mu      sync.Mutex
 	reader  *wallethistory.Reader // once the node's stream is there
+	node    *nodehistory.Reader   // as well
 	wallet  *wallet.Wallet        // once the operator is known, too
 	owner   validator.Operator
 	askHost func(ctx context.Context, key facts.Key) (facts.Fact, error) // nil without upstream
@@ -88,6 +90,7 @@ func (p *walletParts) history(ctx context.Context) (*wallethistory.Reader, error
 		return nil, err
 	}
 	p.reader = wallethistory.NewReader(p.db.db, schemas.NodeStream(participant)).Remembering(wallethistory.Fresh)
+	p.node = nodehistory.NewReader(p.db.db, p.reader.Stream())
 	return p.reader, nil
 }
 
@@ -101,6 +104,16 @@ func (p *walletParts) views(ctx context.Context) (validator.Views, error) {
 		return nil, err
 	}
 	return reader, nil
+}
+
+// nodeHistory implements validator.Config.History.
+func (p *walletParts) nodeHistory(ctx context.Context) (validator.NodeHistory, error) {
+	if _, err := p.views(ctx); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.node, nil
 }
 
 // ready returns nil when wallets can be shown.

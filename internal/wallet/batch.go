@@ -56,6 +56,11 @@ func (w *Coins) inTurn(ctx context.Context, party string, urgent bool, do func(c
 		return err
 	}
 	defer leave()
+	return w.untilFresh(ctx, do)
+}
+
+// untilFresh calls do, and again if contracts that the store shows are gone.
+func (w *submitter) untilFresh(ctx context.Context, do func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		err := do(ctx)
 		if attempt == staleAttempts || !stale(err) {

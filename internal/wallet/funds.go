@@ -130,6 +130,15 @@ type couponPayload struct {
 		Number int64 `json:"number,string"`
 	} `json:"round"`
 	ExpiresAt *time.Time `json:"expiresAt"`
+	// FundManager and MintAfter are those of a coupon of the development fund.
+	FundManager string     `json:"fundManager"`
+	MintAfter   *time.Time `json:"mintAfter"`
+}
+
+// mintable reports whether the coupon can be minted now, whatever its round.
+func (p *couponPayload) mintable(m *Market) bool {
+	return (p.ExpiresAt == nil || p.ExpiresAt.After(m.At)) && (p.MintAfter == nil || !p.MintAfter.After(m.At)) &&
+		!slices.Contains(m.Config().FundBarred, p.FundManager)
 }
 
 // beneficiary is who may mint the coupon of a provider.
@@ -286,7 +295,7 @@ const couponsRead = 1000
 
 // input returns what a coupon contributes now, if it does.
 func (k *couponKind) input(id string, p *couponPayload, party string, m *Market) (Input, bool) {
-	if k.owner(p) != party || p.ExpiresAt != nil && !p.ExpiresAt.After(m.At) {
+	if k.owner(p) != party || !p.mintable(m) {
 		return Input{}, false
 	}
 	in := Input{Tag: k.tag, ContractID: id, Round: noRound}

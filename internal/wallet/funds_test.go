@@ -65,6 +65,31 @@ func TestCoinsComeFirst(t *testing.T) {
 	}
 }
 
+// Coupons of the development fund that the ledger would refuse would undo the whole batch.
+func TestFundCouponsThatCannotBeMinted(t *testing.T) {
+	now := time.Date(2026, 7, 5, 12, 0, 0, 0, time.UTC)
+	m := &Market{At: now}
+	m.Schedule.Initial.FundBarred = []string{"barred"}
+	at := func(d time.Duration) *time.Time { then := now.Add(d); return &then }
+	for _, c := range []struct {
+		name    string
+		payload couponPayload
+		want    bool
+	}{
+		{"without a time", couponPayload{FundManager: "manager", ExpiresAt: at(time.Hour)}, true},
+		{"since now", couponPayload{FundManager: "manager", MintAfter: at(0)}, true},
+		{"later", couponPayload{FundManager: "manager", MintAfter: at(time.Second)}, false},
+		{"expired", couponPayload{FundManager: "manager", ExpiresAt: at(0)}, false},
+		{"of a manager who is barred", couponPayload{FundManager: "barred"}, false},
+	} {
+		c.payload.Provider, c.payload.Amount = "alice", decimal.FromInt(1)
+		f := &Funds{}
+		if f.add(kindOf("p:Splice.Amulet:DevelopmentFundCoupon"), "coupon", &c.payload, "alice", m); (len(f.Grants) == 1) != c.want {
+			t.Errorf("%s: the grants are %+v", c.name, f.Grants)
+		}
+	}
+}
+
 func TestWorthMerging(t *testing.T) {
 	for _, c := range []struct {
 		name string

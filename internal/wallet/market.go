@@ -62,6 +62,10 @@ type CoinConfig struct {
 			FaucetCap *decimal.Decimal `json:"optValidatorFaucetCap"`
 		} `json:"initialValue"`
 	} `json:"issuanceCurve"`
+	// FundManager gives the development fund away, "" for nobody. Coupons of those who are barred
+	// from it cannot be minted.
+	FundManager string   `json:"optDevelopmentFundManager"`
+	FundBarred  []string `json:"developmentFundManagerBlacklist"`
 }
 
 // Config is the configuration of the coin.

@@ -53,6 +53,8 @@ func blobOperation(name, key string) (path string, body []byte, ok bool) {
 		return "/v0/external-party-amulet-rules", []byte(`{}`), true
 	case template.OpenMiningRound, template.IssuingMiningRound:
 		return "/v0/open-and-issuing-mining-rounds", []byte(`{"cached_open_mining_round_contract_ids":[],"cached_issuing_round_contract_ids":[]}`), true
+	case template.UnclaimedDevelopmentFundCoupon:
+		return "/v0/unclaimed-development-fund-coupons", nil, true
 	case template.TransferPreapproval:
 		return "/v0/transfer-preapprovals/by-party/" + url.PathEscape(key), nil, key != ""
 	case template.FeaturedAppRight:

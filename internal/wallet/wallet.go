@@ -39,6 +39,7 @@ type Wallet struct {
 	Traffic       *Traffic
 	Subscriptions *Subscriptions
 	AppPayments   *AppPayments
+	Fund          *Fund
 	Minting       *Minting
 	Merging       *Merging
 	Rewards       *Rewards
@@ -74,6 +75,7 @@ func New(cfg Config) (*Wallet, error) {
 		Traffic:       &Traffic{submitter: s, tracking: tracking, network: network, coins: coins},
 		Subscriptions: &Subscriptions{submitter: s, network: network, coins: coins},
 		AppPayments:   &AppPayments{submitter: s, coins: coins},
+		Fund:          &Fund{submitter: s, tracking: tracking, network: network},
 		Minting:       &Minting{submitter: s},
 		Merging:       &Merging{submitter: s, network: network},
 		Rewards:       &Rewards{submitter: s, network: network},

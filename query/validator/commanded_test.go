@@ -37,6 +37,7 @@ func (m *memory) commanded() *Commands {
 		Minting:       memoryMinting{m},
 		Subscriptions: memorySubscriptions{m},
 		AppPayments:   memoryAppPayments{m},
+		Fund:          memoryFund{m},
 		Users:         memoryUsers{m},
 		External:      memoryExternal{m},
 	}
@@ -53,6 +54,7 @@ type (
 	memoryMinting       struct{ *memory }
 	memorySubscriptions struct{ *memory }
 	memoryAppPayments   struct{ *memory }
+	memoryFund          struct{ *memory }
 	memoryUsers         struct{ *memory }
 	memoryExternal      struct{ *memory }
 )
@@ -129,6 +131,13 @@ func (m memoryAppPayments) Accept(_ context.Context, a wallet.Actor, id string) 
 }
 func (m memoryAppPayments) Reject(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("app payment reject %s %s", a.Party, id)
+}
+func (m memoryFund) Allocate(_ context.Context, a wallet.Actor, r wallet.FundRequest) (wallet.Allocated, error) {
+	done, err := m.do("fund %s %s %s %d %q %d", a.Party, r.Beneficiary, r.Amount, r.ExpiresAt.UnixMicro(), r.Reason, max(0, r.MintAfter.UnixMicro()))
+	return wallet.Allocated{Done: done, Rest: "00rest"}, err
+}
+func (m memoryFund) Withdraw(_ context.Context, a wallet.Actor, id, reason string) (wallet.Done, error) {
+	return m.do("fund withdraw %s %s %q", a.Party, id, reason)
 }
 func (m memoryUsers) Onboard(_ context.Context, r wallet.OnboardRequest) (string, error) {
 	_, err := m.do("onboard %s %q %v", r.User, r.Party, r.CreateParty)

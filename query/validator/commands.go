@@ -47,6 +47,10 @@ type Commands struct {
 		Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 		Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 	}
+	Fund interface {
+		Allocate(ctx context.Context, actor wallet.Actor, r wallet.FundRequest) (wallet.Allocated, error)
+		Withdraw(ctx context.Context, actor wallet.Actor, contractID, reason string) (wallet.Done, error)
+	}
 	Users interface {
 		Onboard(ctx context.Context, r wallet.OnboardRequest) (party string, err error)
 		Offboard(ctx context.Context, user string) error
@@ -75,6 +79,6 @@ type Tokens interface {
 func WalletCommands(w *wallet.Wallet) *Commands {
 	return &Commands{
 		Offers: w.Offers, Traffic: w.Traffic, Coins: w.Coins, Rewards: w.Rewards, Preapprovals: w.Preapprovals,
-		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, AppPayments: w.AppPayments, Users: w.Users, External: w.External,
+		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, AppPayments: w.AppPayments, Fund: w.Fund, Users: w.Users, External: w.External,
 	}
 }

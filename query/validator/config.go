@@ -23,6 +23,8 @@ type Config struct {
 	Users Users // required
 	// Views finds who reads the node's stream; its error is a query.Error while there is none.
 	Views func(ctx context.Context) (Views, error) // required
+	// History finds who reads the node's stream as it is; its error is as that of Views.
+	History func(ctx context.Context) (NodeHistory, error) // required
 	// Network tells the rounds and the time of the ledger.
 	Network Network // required
 	// Commands finds who sends commands to the node; nil if that is not allowed, and then
@@ -82,8 +84,8 @@ type Operator struct {
 
 func (c *Config) setDefaults() error {
 	switch {
-	case c.Auth == nil || c.Users == nil || c.Views == nil || c.Network == nil || c.Operator == nil || c.Health == nil || c.Log == nil:
-		return errors.New("validator: Config.Auth, Users, Views, Network, Operator, Health and Log are required")
+	case c.Auth == nil || c.Users == nil || c.Views == nil || c.History == nil || c.Network == nil || c.Operator == nil || c.Health == nil || c.Log == nil:
+		return errors.New("validator: Config.Auth, Users, Views, History, Network, Operator, Health and Log are required")
 	case c.Naming != "" && c.Naming != query.Neutral && c.Naming != query.Network:
 		return fmt.Errorf("validator: Config.Naming %q is neither %q nor %q", c.Naming, query.Neutral, query.Network)
 	case c.MaxPageSize < 0 || c.MaxPageSize > query.MaxListItems:

@@ -149,6 +149,11 @@ func fillLists(m *memory) {
 	m.put(template.AppPaymentRequest, "00cd", "", payment(alice), alice, bob, external)
 	m.put(template.AppPaymentRequest, "00asked", "", payment(bob), alice, bob, external)
 	m.put(template.AcceptedAppPayment, "00paid", "", payment(alice), alice, external)
+	fund := func(beneficiary, manager, expires string) string {
+		return `{"dso":"` + dso + `","beneficiary":"` + beneficiary + `","fundManager":"` + manager + `","amount":"1.0000000000","expiresAt":"` + expires + `","reason":"r"}`
+	}
+	m.put(template.DevelopmentFundCoupon, "00later", "", fund(alice, bob, "2026-09-01T00:00:00Z"), dso, alice, bob)
+	m.put(template.DevelopmentFundCoupon, "00sooner", "", fund(external, alice, "2026-08-01T00:00:00Z"), dso, alice, external)
 	m.put(template.FeaturedAppRight, "00featured", "", `{"dso":"`+dso+`","provider":"`+operator+`"}`, dso, operator)
 }
 
@@ -207,6 +212,8 @@ func TestLists(t *testing.T) {
 		{"alice", "/v0/wallet/app-payment-requests/00cd", []string{"00cd"}},
 		{"alice", "/v0/wallet/accepted-app-payments", []string{"00paid"}},
 		{"bob", "/v0/wallet/accepted-app-payments", nil},
+		{"alice", fundPath, []string{"00sooner", "00later"}},
+		{"bob", fundPath, []string{"00later"}},
 		{"admin", "/v0/admin/transfer-preapprovals", []string{"00pre"}},
 		{"admin", "/v0/admin/external-party/setup-proposal", []string{"00setup"}},
 	} {
@@ -214,10 +221,12 @@ func TestLists(t *testing.T) {
 		if a.status != 200 || strings.Count(a.body, `"contract_id"`) != len(c.want) {
 			t.Errorf("%s of %s: %d %s, want %v", c.path, c.user, a.status, a.body, c.want)
 		}
-		for _, id := range c.want {
-			if !strings.Contains(a.body, `"contract_id":"`+id+`"`) {
-				t.Errorf("%s of %s lacks %s: %s", c.path, c.user, id, a.body)
+		for rest, i := a.body, 0; i < len(c.want); i++ {
+			_, after, found := strings.Cut(rest, `"contract_id":"`+c.want[i]+`"`)
+			if !found {
+				t.Errorf("%s of %s lacks %s at its place: %s", c.path, c.user, c.want[i], a.body)
 			}
+			rest = after
 		}
 	}
 	s.wants(s.as("bob", "GET", "/v0/wallet/subscription-requests/00ab", ""), 404, "")

@@ -7,15 +7,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-// notOffered are operations of the network that this interface has no answer to: allocations and
-// the development fund.
+// notOffered are operations of the network that this interface has no answer to: allocations.
 var notOffered = []string{
 	"GET /v0/allocations", "POST /v0/allocations", "POST /v2/allocations",
 	"POST /v0/allocations/{contract_id}/withdraw", "POST /v2/allocations/{contract_id}/withdraw",
 	"GET /v0/wallet/token-standard/allocation-requests",
 	"POST /v0/wallet/token-standard/allocation-requests/{contract_id}/reject", "POST /v2/wallet/token-standard/allocation-requests/{contract_id}/reject",
-	"POST /v0/wallet/development-fund-coupons/allocate", "GET /v0/wallet/development-fund-coupons",
-	"GET /v0/wallet/development-fund-coupons/history", "POST /v0/wallet/development-fund-coupons/{contract_id}/withdraw",
 }
 
 // secrets are operations that only the node itself can answer, for its administrators.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/wallet/wallettest"
@@ -28,7 +29,8 @@ type reality struct {
 
 // TestReality runs what needs all parts in one network. Time goes on in it only when a test says so.
 func TestReality(t *testing.T) {
-	w := wallettest.New(t)
+	// The manager of the development fund is a party of this node, and coupons wait.
+	w := wallettest.New(t, func(c *devnet.Config) { c.Node.Participant, c.Fund.MintingDelay = "validator-2", 10*time.Minute })
 	r := &reality{World: w}
 	r.served = serveConfig(t, r.config(t))
 	operator := r.World.Operator.Party
@@ -37,6 +39,7 @@ func TestReality(t *testing.T) {
 	t.Run("BadInput", r.badInput)
 	t.Run("Names", r.names)
 	t.Run("AppPayments", r.appPayments)
+	t.Run("DevelopmentFund", r.developmentFund)
 	t.Run("TokenStandardOffers", r.tokenStandardOffers)
 	t.Run("MergeDelegations", r.mergeDelegations)
 }
@@ -61,6 +64,7 @@ func (r *reality) config(t *testing.T) Config {
 	return Config{
 		Auth: r.verifier(t, keys), Users: r.users, Network: network{r.World}, Log: slog.New(slog.DiscardHandler), ScanProxy: public.ProxyRoutes(),
 		Views:    func(context.Context) (Views, error) { return r.Wallets, nil },
+		History:  func(context.Context) (NodeHistory, error) { return r.Node, nil },
 		Commands: func(context.Context) (*Commands, error) { return WalletCommands(r.Wallet), nil },
 		Operator: func(context.Context) (Operator, error) { return Operator{r.World.Operator.Party, realOperator}, nil },
 		Health:   func(context.Context) error { return nil },

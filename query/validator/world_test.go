@@ -135,6 +135,11 @@ func (m *memory) Rights(_ context.Context, user string) (auth.Rights, error) {
 
 func (m *memory) Forget(string) {}
 
+// emptyStream is a node's stream without updates.
+type emptyStream struct{ NodeHistory }
+
+func (emptyStream) LedgerEnd(context.Context) (int64, error) { return 0, nil }
+
 // noHistory is a scan that has no history yet.
 type noHistory struct{ scan.Source }
 
@@ -208,6 +213,7 @@ func config(t testing.TB, m *memory, views Views) Config {
 	}
 	return Config{
 		Auth: verifier(t, keys), Users: m, Views: func(context.Context) (Views, error) { return views, nil }, Network: m,
+		History:     func(context.Context) (NodeHistory, error) { return emptyStream{}, nil },
 		Commands:    func(context.Context) (*Commands, error) { return m.commanded(), nil },
 		Operator:    func(context.Context) (Operator, error) { return Operator{operator, "admin"}, nil },
 		Health:      func(context.Context) error { return nil },

@@ -22,6 +22,8 @@ const (
 	BuyTrafficRequestCancel     = "BuyTrafficRequest_Cancel"
 	BuyTrafficRequestExpire     = "BuyTrafficRequest_Expire"
 
+	DevelopmentFundCouponWithdraw = "DevelopmentFundCoupon_Withdraw"
+
 	NameRulesCollectInitialEntryPayment = "AnsRules_CollectInitialEntryPayment"
 	NameRulesCollectEntryRenewalPayment = "AnsRules_CollectEntryRenewalPayment"
 

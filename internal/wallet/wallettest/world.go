@@ -21,6 +21,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -38,6 +39,8 @@ type World struct {
 	Client  *node.Client
 	Wallets *wallethistory.Reader
 	Public  *wallet.StorePublic
+	// Node reads the node's stream.
+	Node *nodehistory.Reader
 	// History reads the public history.
 	History *history.Reader
 	// Wallet acts for the operator and those whom it onboards.
@@ -108,6 +111,7 @@ func (w *World) ingest(scanURL string) {
 	}
 	stream := schemas.NodeStream(w.Ledger.NodeDigests().ParticipantID)
 	w.Wallets = wallethistory.NewReader(db, stream).Remembering(wallethistory.Fresh)
+	w.Node = nodehistory.NewReader(db, stream)
 	ctx, stop := context.WithCancel(context.Background())
 	parts := []func(context.Context) error{
 		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, publicPoll, quiet).Run,
