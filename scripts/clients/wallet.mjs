@@ -29,6 +29,14 @@ const events = await step('connect events', () => sdk.extend({ events: { websock
 await step('a completion', () => within(events.events.completions({ parties: [partyId], beginOffset: 0 }).next()));
 const token = await step('connect tokens', () => sdk.extend({ token: { auth, registries: [scan] } }));
 await step('holdings', () => token.token.utxos.list({ partyId }));
+await step('balance of a user', async () => {
+  const { partyDetails } = await (await fetch(new URL('/v2/parties', ledger))).json();
+  for (const { party } of partyDetails.filter((p) => p.isLocal)) {
+    const coins = await token.token.utxos.list({ partyId: party });
+    if (coins.length) return coins.reduce((sum, c) => sum + +c.interfaceViewValue.amount, 0) || Promise.reject(new Error(`${party} has coins without amounts`));
+  }
+  throw new Error('no user has coins');
+});
 await step('history of holdings', () => token.token.holdings({ partyId }));
 await step('pending transfers', () => token.token.transfer.pending(partyId));
 const assets = await step('connect assets', () => sdk.extend({ asset: { auth, registries: [scan] } }));
