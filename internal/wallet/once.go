@@ -70,17 +70,22 @@ func commandID(kind string, parts ...string) string {
 	return kind + "-" + hex.EncodeToString(sum[:16])
 }
 
-// repeatable does an action once: another one with the same id within sameFor has the result of the
-// first. do sets the command id of its submission, and DeduplicateFor to sameFor, unless the
+// repeatable is repeatableFor sameFor.
+func repeatable[T any](ctx context.Context, w *tracker, kind, party, id string, do func(attempt) (T, error)) (T, error) {
+	return repeatableFor(ctx, w, sameFor, kind, party, id, do)
+}
+
+// repeatableFor does an action once: another one with the same id within some time, at most sameFor,
+// has the result of the first. do sets the command id of its submission, and DeduplicateFor to that time, unless the
 // ledger lets it happen only once.
-func repeatable[T any](ctx context.Context, w *tracker, kind, party, id string, do func(attempt) (T, error)) (result T, err error) {
+func repeatableFor[T any](ctx context.Context, w *tracker, within time.Duration, kind, party, id string, do func(attempt) (T, error)) (result T, err error) {
 	err = w.once(ctx, kind, party, id, nil, func(a attempt) error {
 		if first, ok := w.recent.Get(a.commandID); ok {
 			result = first.(T)
 			return nil
 		}
 		if result, err = do(a); err == nil {
-			w.recent.Put(a.commandID, result, time.Now())
+			w.recent.Put(a.commandID, result, time.Now().Add(within-sameFor))
 		}
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
@@ -70,10 +71,19 @@ func (x *extraArgs) with(key string, c *Contract) {
 
 // extraArgs has the contracts that all choices of the coin's instructions need.
 func (w *Network) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) {
-	x := &extraArgs{Meta: metadata{map[string]string{}}}
-	x.Context.Values = map[string]anyValue{}
+	x, err := w.stateArgs(ctx)
+	if err != nil {
+		return nil, err
+	}
 	x.with(contextRules, &m.Rules)
 	x.with(contextRound, &m.Open)
+	return x, nil
+}
+
+// stateArgs has the contract that choices of the second version of the standard need.
+func (w *Network) stateArgs(ctx context.Context) (*extraArgs, error) {
+	x := &extraArgs{Meta: metadata{map[string]string{}}}
+	x.Context.Values = map[string]anyValue{}
 	states, err := w.public.Public(ctx, "", template.ExternalPartyConfigState)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration for external parties: %w", err)
@@ -120,7 +130,7 @@ func (w *Tokens) transfer(ctx context.Context, actor Actor, r OfferRequest, a at
 	if err := w.addPreapproval(ctx, extra, r.Receiver, m.At); err != nil {
 		return InstructionResult{}, err
 	}
-	inputs, err := w.holdings(ctx, actor.Party, r)
+	inputs, err := w.coins.holdings(ctx, actor.Party, r.Amount)
 	if err != nil {
 		return InstructionResult{}, err
 	}
@@ -159,14 +169,13 @@ func (w *Tokens) addPreapproval(ctx context.Context, x *extraArgs, receiver stri
 	return nil
 }
 
-// holdings picks the coins of a transfer, largest first, as many as it needs and at most
-// maxInputs.
-func (w *Tokens) holdings(ctx context.Context, party string, r OfferRequest) ([]string, error) {
+// holdings picks coins for an amount, largest first, as many as it needs and at most maxInputs.
+func (w *Coins) holdings(ctx context.Context, party string, amount decimal.Decimal) ([]string, error) {
 	coins, err := coinsOf(ctx, w.reader, party)
 	if err != nil {
 		return nil, err
 	}
-	missing := r.Amount
+	missing := amount
 	var ids []string
 	for _, c := range coins {
 		ids = append(ids, c.ContractID)

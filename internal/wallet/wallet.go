@@ -40,6 +40,7 @@ type Wallet struct {
 	Subscriptions *Subscriptions
 	AppPayments   *AppPayments
 	Fund          *Fund
+	Allocations   *Allocations
 	Minting       *Minting
 	Merging       *Merging
 	Rewards       *Rewards
@@ -76,6 +77,7 @@ func New(cfg Config) (*Wallet, error) {
 		Subscriptions: &Subscriptions{submitter: s, network: network, coins: coins},
 		AppPayments:   &AppPayments{submitter: s, coins: coins},
 		Fund:          &Fund{submitter: s, tracking: tracking, network: network},
+		Allocations:   &Allocations{submitter: s, tracking: tracking, network: network, coins: coins},
 		Minting:       &Minting{submitter: s},
 		Merging:       &Merging{submitter: s, network: network},
 		Rewards:       &Rewards{submitter: s, network: network},

@@ -46,6 +46,15 @@ func parseAmount(p *query.Params, name, text string) decimal.Decimal {
 
 func digits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
+// instantOf reads a required instant in microseconds since 1970.
+func instantOf(p *query.Params, name string) time.Time {
+	at := time.UnixMicro(p.Int64(name)).UTC()
+	if p.Err() == nil && (at.Year() < 1 || at.Year() > 9999) {
+		p.Fail("Member %s is not an instant that the ledger can represent.", name)
+	}
+	return at
+}
+
 // expiryOf reads a required instant in microseconds since 1970, which must be later than now, the
 // time of the ledger.
 func expiryOf(p *query.Params, name string, now time.Time) time.Time {

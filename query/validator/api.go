@@ -38,7 +38,7 @@ func New(cfg Config) (*API, error) {
 		(&offers{r, cfg.Network}).operations(), (&traffic{r, cfg.Network}).operations(),
 		(&balances{r, rounds, cfg.Naming, cfg.MaxPageSize}).operations(), (&development{cfg.Development}).operations(), preapprovalOperations(),
 		(&tokenTransfers{r, cfg.Network}).operations(), (&coupons{r}).operations(), (&minting{r, accounts, cfg.MaxPageSize}).operations(),
-		(&names{r}).operations(), (&subscriptions{r}).operations(), (&appPayments{r}).operations(), (&developmentFund{r, cfg.Network, cfg.History}).operations(), (&users{accounts}).operations(), (&administration{r, accounts, cfg.Network}).operations(),
+		(&names{r}).operations(), (&subscriptions{r}).operations(), (&appPayments{r}).operations(), (&developmentFund{r, cfg.Network, cfg.History}).operations(), (&allocations{r, cfg.Network}).operations(), (&users{accounts}).operations(), (&administration{r, accounts, cfg.Network}).operations(),
 		(&externalParties{r, accounts, rounds, cfg.Network, cfg.TransferCommands}).operations(), proxy.operations(cfg.ScanProxy),
 		notOfferedOperations(), serviceOperations(&cfg),
 	)}, nil

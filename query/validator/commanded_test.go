@@ -38,6 +38,7 @@ func (m *memory) commanded() *Commands {
 		Subscriptions: memorySubscriptions{m},
 		AppPayments:   memoryAppPayments{m},
 		Fund:          memoryFund{m},
+		Allocations:   memoryAllocations{m},
 		Users:         memoryUsers{m},
 		External:      memoryExternal{m},
 	}
@@ -55,6 +56,7 @@ type (
 	memorySubscriptions struct{ *memory }
 	memoryAppPayments   struct{ *memory }
 	memoryFund          struct{ *memory }
+	memoryAllocations   struct{ *memory }
 	memoryUsers         struct{ *memory }
 	memoryExternal      struct{ *memory }
 )
@@ -138,6 +140,17 @@ func (m memoryFund) Allocate(_ context.Context, a wallet.Actor, r wallet.FundReq
 }
 func (m memoryFund) Withdraw(_ context.Context, a wallet.Actor, id, reason string) (wallet.Done, error) {
 	return m.do("fund withdraw %s %s %q", a.Party, id, reason)
+}
+func (m memoryAllocations) allocate(format string, args ...any) (wallet.AllocationResult, error) {
+	done, err := m.do(format, args...)
+	return wallet.AllocationResult{Done: done, Completed: "00allocation", Holdings: map[string][]string{"Amulet": {"00change"}}, Meta: map[string]string{"k": "v"}}, err
+}
+func (m memoryAllocations) AllocateLeg(_ context.Context, a wallet.Actor, r wallet.LegRequest) (wallet.AllocationResult, error) {
+	return m.allocate("leg %s %s %v %d %d %d %v %s %s %s %v", a.Party, r.Executor, r.Reference, r.RequestedAt.UnixMicro(), r.AllocateBefore.UnixMicro(), r.SettleBefore.UnixMicro(),
+		r.SettlementMeta, r.LegID, r.Receiver, r.Amount, r.LegMeta)
+}
+func (m memoryAllocations) WithdrawLeg(_ context.Context, a wallet.Actor, id string) (wallet.AllocationResult, error) {
+	return m.allocate("leg withdraw %s %s", a.Party, id)
 }
 func (m memoryUsers) Onboard(_ context.Context, r wallet.OnboardRequest) (string, error) {
 	_, err := m.do("onboard %s %q %v", r.User, r.Party, r.CreateParty)

@@ -51,6 +51,10 @@ type Commands struct {
 		Allocate(ctx context.Context, actor wallet.Actor, r wallet.FundRequest) (wallet.Allocated, error)
 		Withdraw(ctx context.Context, actor wallet.Actor, contractID, reason string) (wallet.Done, error)
 	}
+	Allocations interface {
+		AllocateLeg(ctx context.Context, actor wallet.Actor, r wallet.LegRequest) (wallet.AllocationResult, error)
+		WithdrawLeg(ctx context.Context, actor wallet.Actor, contractID string) (wallet.AllocationResult, error)
+	}
 	Users interface {
 		Onboard(ctx context.Context, r wallet.OnboardRequest) (party string, err error)
 		Offboard(ctx context.Context, user string) error
@@ -79,6 +83,6 @@ type Tokens interface {
 func WalletCommands(w *wallet.Wallet) *Commands {
 	return &Commands{
 		Offers: w.Offers, Traffic: w.Traffic, Coins: w.Coins, Rewards: w.Rewards, Preapprovals: w.Preapprovals,
-		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, AppPayments: w.AppPayments, Fund: w.Fund, Users: w.Users, External: w.External,
+		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, AppPayments: w.AppPayments, Fund: w.Fund, Allocations: w.Allocations, Users: w.Users, External: w.External,
 	}
 }

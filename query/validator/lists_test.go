@@ -154,6 +154,12 @@ func fillLists(m *memory) {
 	}
 	m.put(template.DevelopmentFundCoupon, "00later", "", fund(alice, bob, "2026-09-01T00:00:00Z"), dso, alice, bob)
 	m.put(template.DevelopmentFundCoupon, "00sooner", "", fund(external, alice, "2026-08-01T00:00:00Z"), dso, alice, external)
+	leg := func(sender, receiver string) string {
+		return `{"lockedAmulet":"00locked","allocation":{"transferLeg":{"sender":"` + sender + `","receiver":"` + receiver + `"}}}`
+	}
+	m.put(template.CoinAllocation, "00leg", "", leg(alice, bob), dso, alice, bob)
+	m.put(template.CoinAllocation, "00others", "", leg(bob, alice), dso, bob, alice)
+	m.put(template.CoinAllocationV2, "00sides", "", `{"allocation":{"authorizer":{"owner":"`+alice+`","provider":null,"id":""}}}`, dso, alice, bob)
 	m.put(template.FeaturedAppRight, "00featured", "", `{"dso":"`+dso+`","provider":"`+operator+`"}`, dso, operator)
 }
 
@@ -214,6 +220,8 @@ func TestLists(t *testing.T) {
 		{"bob", "/v0/wallet/accepted-app-payments", nil},
 		{"alice", fundPath, []string{"00sooner", "00later"}},
 		{"bob", fundPath, []string{"00later"}},
+		{"alice", "/v0/allocations", []string{"00leg", "00sides"}},
+		{"bob", "/v0/allocations", []string{"00others"}},
 		{"admin", "/v0/admin/transfer-preapprovals", []string{"00pre"}},
 		{"admin", "/v0/admin/external-party/setup-proposal", []string{"00setup"}},
 	} {

@@ -9,8 +9,7 @@ import (
 
 // notOffered are operations of the network that this interface has no answer to: allocations.
 var notOffered = []string{
-	"GET /v0/allocations", "POST /v0/allocations", "POST /v2/allocations",
-	"POST /v0/allocations/{contract_id}/withdraw", "POST /v2/allocations/{contract_id}/withdraw",
+	"POST /v2/allocations", "POST /v2/allocations/{contract_id}/withdraw",
 	"GET /v0/wallet/token-standard/allocation-requests",
 	"POST /v0/wallet/token-standard/allocation-requests/{contract_id}/reject", "POST /v2/wallet/token-standard/allocation-requests/{contract_id}/reject",
 }

@@ -40,6 +40,7 @@ func TestReality(t *testing.T) {
 	t.Run("Names", r.names)
 	t.Run("AppPayments", r.appPayments)
 	t.Run("DevelopmentFund", r.developmentFund)
+	t.Run("Allocations", r.allocations)
 	t.Run("TokenStandardOffers", r.tokenStandardOffers)
 	t.Run("MergeDelegations", r.mergeDelegations)
 }

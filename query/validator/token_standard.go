@@ -66,18 +66,11 @@ func instructionAnswer(c *caller, result wallet.InstructionResult, err error) er
 		return refused(err)
 	}
 	changed(c, result.Done)
-	answer := struct {
+	return c.JSON(struct {
 		Output instructionOutput `json:"output"`
 		Change []string          `json:"sender_change_cids"`
 		Meta   map[string]string `json:"meta"`
-	}{instructionOutput{result.Pending, result.Completed}, result.Change, result.Meta}
-	if answer.Change == nil {
-		answer.Change = []string{}
-	}
-	if answer.Meta == nil {
-		answer.Meta = map[string]string{}
-	}
-	return c.JSON(answer)
+	}{instructionOutput{result.Pending, result.Completed}, orNone(result.Change), orEmpty(result.Meta)})
 }
 
 // list lists open transfers of the token standard of which the caller is sender or

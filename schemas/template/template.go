@@ -104,6 +104,13 @@ const (
 	// TokenModules begins the modules of all interfaces of the token standard.
 	TokenModules = "Splice.Api.Token."
 
+	// AllocationFactory, Allocation and AllocationRequest are interfaces of the token standard, in
+	// both of its versions.
+	AllocationFactoryV1 = "splice-api-token-allocation-instruction-v1:Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
+	AllocationFactoryV2 = "splice-api-token-allocation-instruction-v2:Splice.Api.Token.AllocationInstructionV2:AllocationFactory"
+	AllocationV1        = "splice-api-token-allocation-v1:Splice.Api.Token.AllocationV1:Allocation"
+	AllocationV2        = "splice-api-token-allocation-v2:Splice.Api.Token.AllocationV2:Allocation"
+
 	instructionPackage = "splice-api-token-transfer-instruction-v1"
 	// TransferFactory and TransferInstruction are interfaces of the token standard.
 	TransferFactory     = instructionPackage + ":Splice.Api.Token.TransferInstructionV1:TransferFactory"
