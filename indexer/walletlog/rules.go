@@ -70,7 +70,7 @@ func ruleOfChoice(choice string) rule {
 		return rule{entries: instructionAccepted, payload: true}
 	case template.TransferInstructionReject, template.TransferInstructionWithdraw:
 		return rule{entries: instructionEnded, payload: true}
-	case "AllocationFactory_Allocate":
+	case template.AllocationFactoryAllocate:
 		return rule{entries: allocation}
 	case "Allocation_ExecuteTransfer":
 		return rule{entries: allocationExecuted, payload: true}

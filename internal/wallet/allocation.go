@@ -64,8 +64,6 @@ type AllocationResult struct {
 	Meta     map[string]string
 }
 
-const allocateChoice = "AllocationFactory_Allocate"
-
 // AllocateLeg locks coins for a leg of a settlement, by the first version of the standard. An equal
 // leg of the same settlement within 24 hours has the result of the first.
 func (w *Allocations) AllocateLeg(ctx context.Context, actor Actor, r LegRequest) (AllocationResult, error) {
@@ -88,7 +86,7 @@ func (w *Allocations) AllocateLeg(ctx context.Context, actor Actor, r LegRequest
 				return AllocationResult{}, err
 			}
 			return w.allocate(ctx, actor, allocation{
-				factory: template.AllocationFactoryV1, extra: extra, amount: r.Amount, commandID: a.commandID, within: sameFor,
+				factory: template.AllocationFactory, extra: extra, amount: r.Amount, commandID: a.commandID, within: sameFor,
 				argument: map[string]any{
 					"expectedAdmin": m.DSO, "requestedAt": timestamp(m.At.Add(-requestedBefore)), "allocation": map[string]any{
 						"settlement": map[string]any{
@@ -139,9 +137,9 @@ func (w *Allocations) allocate(ctx context.Context, actor Actor, a allocation) (
 		}
 	}
 	a.argument["inputHoldingCids"], a.argument["extraArgs"] = inputs, a.extra
-	return w.result(ctx, allocateChoice, node.Submission{
+	return w.result(ctx, template.AllocationFactoryAllocate, node.Submission{
 		CommandID: a.commandID, DeduplicateFor: a.within, ActAs: []string{actor.Party},
-		Commands:  []node.Command{node.Exercise(command(a.factory), factory.ID, allocateChoice, a.argument)},
+		Commands:  []node.Command{node.Exercise(command(a.factory), factory.ID, template.AllocationFactoryAllocate, a.argument)},
 		Disclosed: disclose(append(a.extra.disclosed, &factory)...),
 	})
 }
@@ -178,7 +176,7 @@ func (w *Allocations) result(ctx context.Context, choice string, s node.Submissi
 		Pending   string `json:"allocationInstructionCid"`
 		Completed string `json:"allocationCid"`
 	}
-	if choice == allocateChoice {
+	if choice == template.AllocationFactoryAllocate {
 		if err := json.Unmarshal(result.Output.Value, &made); err != nil {
 			return r, fmt.Errorf("reading the output of %s in update %s: %w", choice, tx.UpdateID, err)
 		}
@@ -208,7 +206,7 @@ func (w *Allocations) WithdrawLeg(ctx context.Context, actor Actor, contractID s
 	if err != nil {
 		return AllocationResult{}, err
 	}
-	return w.end(ctx, actor, template.AllocationV1, contractID, extra, map[string]any{})
+	return w.end(ctx, actor, template.Allocation, contractID, extra, map[string]any{})
 }
 
 // end withdraws an allocation.

@@ -27,6 +27,8 @@ const (
 	NameRulesCollectInitialEntryPayment = "AnsRules_CollectInitialEntryPayment"
 	NameRulesCollectEntryRenewalPayment = "AnsRules_CollectEntryRenewalPayment"
 
+	AllocationFactoryAllocate = "AllocationFactory_Allocate"
+
 	TransferFactoryTransfer     = "TransferFactory_Transfer"
 	TransferInstructionAccept   = "TransferInstruction_Accept"
 	TransferInstructionReject   = "TransferInstruction_Reject"

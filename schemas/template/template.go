@@ -106,9 +106,9 @@ const (
 
 	// AllocationFactory, Allocation and AllocationRequest are interfaces of the token standard, in
 	// both of its versions.
-	AllocationFactoryV1 = "splice-api-token-allocation-instruction-v1:Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
+	AllocationFactory   = "splice-api-token-allocation-instruction-v1:Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
 	AllocationFactoryV2 = "splice-api-token-allocation-instruction-v2:Splice.Api.Token.AllocationInstructionV2:AllocationFactory"
-	AllocationV1        = "splice-api-token-allocation-v1:Splice.Api.Token.AllocationV1:Allocation"
+	Allocation          = "splice-api-token-allocation-v1:Splice.Api.Token.AllocationV1:Allocation"
 	AllocationV2        = "splice-api-token-allocation-v2:Splice.Api.Token.AllocationV2:Allocation"
 
 	instructionPackage = "splice-api-token-transfer-instruction-v1"

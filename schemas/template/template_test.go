@@ -133,6 +133,9 @@ func TestNamesAreThoseOfTheNetwork(t *testing.T) {
 		names++
 		entity := name[strings.LastIndexByte(name, ':')+1:]
 		spelled := strings.ReplaceAll(strings.ReplaceAll(entity, "Amulet", "Coin"), "Ans", "Name")
+		if strings.HasSuffix(name, "V2:"+entity) && !strings.HasSuffix(entity, "V2") {
+			spelled += "V2" // an interface of the second version of the token standard
+		}
 		if constant != spelled {
 			t.Errorf("constant %s names entity %s, want it to be named %s", constant, entity, spelled)
 		}
