@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,10 @@ const exampleLedger = "http://127.0.0.1:8081"
 
 // notShown are operations of which no example can succeed on the simulated network.
 var notShown = []string{"POST /v0/state/acs/force", "GET /v0/migrations/schedule"}
+
+// waiting is in the paths of operations on contracts of the token standard, which wait for something:
+// on the simulated network nothing does.
+const waiting = "/choice-contexts/"
 
 // example is a command of a page with the output that stands below it.
 type example struct {
@@ -336,7 +341,9 @@ func TestExamples(t *testing.T) {
 	for i, page := range examplePages {
 		t.Run(filepath.Base(page), func(t *testing.T) { runExamples(t, at, page, texts[i]) })
 	}
-	if missing := document.NeverSucceeded(notShown...); len(missing) > 0 {
+	missing := document.NeverSucceeded(notShown...)
+	missing = slices.DeleteFunc(missing, func(operation string) bool { return strings.Contains(operation, waiting) })
+	if len(missing) > 0 {
 		t.Errorf("operations without an example that succeeds:\n%s", strings.Join(missing, "\n"))
 	}
 }

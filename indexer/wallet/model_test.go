@@ -157,8 +157,19 @@ func (m *walletModel) pages(t *testing.T, w *wallethistory.Reader, q wallethisto
 		if err != nil {
 			t.Fatal(err)
 		}
+		var listed []string
 		for _, c := range page {
-			ids = append(ids, c.Event.ContractID)
+			listed = append(listed, c.Event.ContractID)
+		}
+		ids = append(ids, listed...)
+		blobs, err := w.Blobs(t.Context(), append(listed, "00ab"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range page {
+			if blobs[c.Event.ContractID] != c.Blob || len(blobs) > len(page) {
+				t.Errorf("the blob of contract %s is %.80q, want %.80q; there are %d of %d contracts", c.Event.ContractID, blobs[c.Event.ContractID], c.Blob, len(blobs), len(page))
+			}
 			if payload := m.payloads[c.Event.ContractID]; string(c.Event.Argument) != string(payload) {
 				t.Errorf("contract %s is %s, want %s", c.Event.ContractID, c.Event.Argument, payload)
 			}

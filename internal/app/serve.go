@@ -63,11 +63,19 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if err != nil {
 		return nil, err
 	}
+	scanURL := ""
+	if len(scanURLs) > 0 {
+		scanURL = scanURLs[0]
+	}
+	finder, err := s.db.blobsFrom(scanURL)
+	if err != nil {
+		return nil, err
+	}
 	side := s.db.reader.WithSide()
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
 		Source: scanHistory{side, side.State()}, Health: &health{db: s.db.db, reader: s.db.reader, log: s.p.log}, Log: s.p.log,
-		Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: catalog,
+		Blobs: finder, Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
 		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time,

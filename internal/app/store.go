@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/internal/app/outage"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
+	"github.com/ledgerlake/ledgerlake/internal/blobs"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -29,6 +31,10 @@ type database struct {
 	// migratedFrom is the version that the store's tables had when this process migrated them, 0 if it
 	// did not, or made them.
 	migratedFrom int64
+	// finders are of blobs, by the scan service that they ask.
+	findersMu sync.Mutex
+	finders   map[string]*blobs.Finder
+
 	// makes says that the command makes a store where there is none.
 	makes bool
 	// damage is what is known of rows that the store has lost.

@@ -211,14 +211,11 @@ func (p *walletParts) actions(ctx context.Context) (*wallet.Wallet, error) {
 
 // public reads the public contracts of the network.
 func (p *walletParts) public() (*wallet.StorePublic, error) {
-	config := wallet.StorePublicConfig{Reader: p.db.reader, Hosts: p.hosts, Log: p.p.log}
-	if p.scanURL != "" {
-		var err error
-		if config.Blobs, err = wallet.NewScanBlobs(p.scanURL, nil); err != nil {
-			return nil, err
-		}
+	finder, err := p.db.blobsFrom(p.scanURL)
+	if err != nil {
+		return nil, err
 	}
-	return wallet.NewStorePublic(config)
+	return wallet.NewStorePublic(wallet.StorePublicConfig{Reader: p.db.reader, Hosts: p.hosts, Blobs: finder})
 }
 
 // hosts returns the participants that host a party, by member id: of one of the node's own parties the node says

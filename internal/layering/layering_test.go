@@ -46,7 +46,8 @@ var layers = map[string][]string{
 	"internal/faults":   nil,
 	"internal/remote":   nil,
 	"internal/node":     {"internal/remote"},
-	"internal/wallet":   {"schemas", "internal/memo", "internal/remote", "internal/node", "internal/history"},
+	"internal/blobs":    {"schemas", "internal/memo", "internal/remote"},
+	"internal/wallet":   {"schemas", "internal/memo", "internal/blobs", "internal/remote", "internal/node", "internal/history"},
 	"internal/layering": nil,
 
 	"internal/published": {"schemas", "internal/memo", "internal/bucket", "internal/store", "internal/history"},

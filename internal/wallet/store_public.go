@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/blobs"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
@@ -22,11 +22,9 @@ type StorePublicConfig struct {
 	Hosts func(ctx context.Context, synchronizer, party string) ([]string, error)
 	// Blobs, if not nil, gives contracts the blobs that history does not have. Without, a node
 	// that asks for them refuses commands that use public contracts.
-	Blobs *ScanBlobs
+	Blobs *blobs.Finder
 	// Now defaults to time.Now.
 	Now func() time.Time
-	// Log is required with Blobs.
-	Log *slog.Logger
 }
 
 // StorePublic reads public contracts from public history in the store.
@@ -36,9 +34,6 @@ type StorePublic struct{ cfg StorePublicConfig }
 func NewStorePublic(cfg StorePublicConfig) (*StorePublic, error) {
 	if cfg.Reader == nil || cfg.Hosts == nil {
 		return nil, errors.New("public contracts need a reader of public history and a source for the hosts of parties")
-	}
-	if cfg.Blobs != nil && cfg.Log == nil {
-		return nil, errors.New("public contracts with blobs need a logger")
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -74,12 +69,32 @@ func (p *StorePublic) Public(ctx context.Context, key string, templates ...strin
 		list[i].SynchronizerID = rows[i].SynchronizerID
 	}
 	if p.cfg.Blobs != nil {
-		// A node that sees the contracts needs no blobs: it decides, not we.
-		if err := p.cfg.Blobs.Fill(ctx, list, key, templates...); err != nil {
-			p.cfg.Log.WarnContext(ctx, "public contracts cannot be disclosed: their blobs are missing", "templates", templates, "err", err)
+		err = p.fill(ctx, list, key, templates)
+	}
+	return list, err
+}
+
+// fill gives the contracts of some templates their blobs, as far as these can be found: a node that
+// sees the contracts needs none, and it decides, not we.
+func (p *StorePublic) fill(ctx context.Context, contracts []Contract, key string, templates []string) error {
+	for _, name := range templates {
+		var ids []string
+		for i := range contracts {
+			if ofTemplate(contracts[i].TemplateID, name) {
+				ids = append(ids, contracts[i].ID)
+			}
+		}
+		found, err := p.cfg.Blobs.Find(ctx, name, key, ids...)
+		if err != nil {
+			return err
+		}
+		for i := range contracts {
+			if blob, ok := found[contracts[i].ID]; ok {
+				contracts[i].Blob = blob
+			}
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // present is the position up to which contracts are known.

@@ -39,6 +39,8 @@ type Config struct {
 	// that follows no redirects.
 	UpstreamURL string
 	Client      *http.Client
+	// Blobs finds the blobs of contracts, which are not in history; without it there are none.
+	Blobs state.Blobs
 	// Naming is the spelling of members of answers; default query.Neutral.
 	Naming query.Naming
 	// PublicURL is how clients reach this server, such as "https://scan.example.com";
@@ -179,11 +181,12 @@ func New(cfg Config) (*API, error) {
 			maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes, updateSizes: updateSizes,
 		},
 		bulk: newBulkObjects(&cfg, tokens), parties: parties,
-		state: state.New(state.Config{
-			Source: cfg.Source, Horizon: known, Upstream: cfg.Facts, Catalog: cfg.Catalog, Naming: cfg.Naming,
-			MaxPageSize: cfg.MaxPageSize, ChunkBytes: cfg.ChunkBytes, TTL: setTTL * cfg.WatermarkTTL, Now: cfg.Now,
-		}),
 	}
+	a.state = state.New(state.Config{
+		Source: cfg.Source, Horizon: known, Upstream: cfg.Facts, Blobs: cfg.Blobs, Supply: newCoinSupply(a.sets, cfg.Spare, cfg.Now),
+		Catalog: cfg.Catalog, Naming: cfg.Naming,
+		MaxPageSize: cfg.MaxPageSize, ChunkBytes: cfg.ChunkBytes, TTL: setTTL * cfg.WatermarkTTL, Now: cfg.Now,
+	})
 	if cfg.Copies != nil {
 		a.lookups.copies = memo.NewBatcher(cfg.Copies.ByID)
 	}

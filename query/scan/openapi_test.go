@@ -62,12 +62,18 @@ func TestMain(m *testing.M) {
 	d, err := loadDocument()
 	all := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.list").Value.String() == ""
 	if code == 0 && all && err == nil {
-		if missing := d.NeverSucceeded(append(notServed, "POST /v0/state/acs/force")...); len(missing) > 0 {
+		if missing := d.NeverSucceeded(append(notServed, neverSucceed...)...); len(missing) > 0 {
 			fmt.Println("no test has a valid answer of", strings.Join(missing, ", "))
 			code = 1
 		}
 	}
 	os.Exit(code)
+}
+
+// neverSucceed are the operations that refuse everything.
+var neverSucceed = []string{
+	"POST /v0/state/acs/force", "POST /registry/allocation-instruction/v2/{allocation_instruction_id}/choice-contexts/accept",
+	"POST /registry/allocation-instruction/v2/{allocation_instruction_id}/choice-contexts/withdraw",
 }
 
 // notServed are the operations of the document without a route so far.
@@ -102,7 +108,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := s.do(op.Method, requests[0].Target, requests[0].Body)
-		if first.status != 200 && first.status != 404 && op.OperationID != "forceSnapshot" && op.OperationID != "exportActiveContracts" {
+		if first.status != 200 && first.status != 404 && !slices.Contains(neverSucceed, op.String()) && op.OperationID != "exportActiveContracts" {
 			t.Errorf("%s: its example %s %s has the answer %d %s", op, requests[0].Target, requests[0].Body, first.status, first.body)
 		}
 		for _, r := range requests[1:] {

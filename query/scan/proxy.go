@@ -7,7 +7,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-// proxied are the operations that a validator's scan proxy has in the same form.
+// proxied are the operations that a validator's scan proxy has in the same form, as it has all of
+// the registry.
 var proxied = []string{
 	"GET /v0/dso-party-id", "GET /v0/dso", "GET /v0/featured-apps/{provider_party_id}", "POST /v0/ans-rules",
 	"GET /v0/ans-entries", "GET /v0/ans-entries/by-party/{party}", "GET /v0/ans-entries/by-name/{name}",
@@ -20,10 +21,13 @@ var proxied = []string{
 func (a *API) ProxyRoutes() []query.Route {
 	list := a.state.ProxyRoutes()
 	for _, r := range a.Routes() {
-		if !slices.Contains(proxied, r.Method+" "+r.Path) {
+		version, rest, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+		switch {
+		case version == "registry":
+			version, rest = "v0", version+"/"+rest
+		case !slices.Contains(proxied, r.Method+" "+r.Path):
 			continue
 		}
-		version, rest, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
 		r.Path, r.Name = "/"+version+"/scan-proxy/"+rest, strings.Replace(r.Name, "scan.", "scan_proxy.", 1)
 		list = append(list, r)
 	}

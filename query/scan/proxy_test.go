@@ -51,8 +51,13 @@ func TestProxyRoutesKeepToTheDocument(t *testing.T) {
 	if a.status != 200 || strings.Count(a.body, `"contract_id":"00open`) != 3 || strings.Count(a.body, `"contract_id":"00issue`) != 1 {
 		t.Errorf("the rounds are %d %s", a.status, a.body)
 	}
-	if len(routes) != len(proxied)+3 {
-		t.Errorf("there are %d routes, of %d that are named and two of another form", len(routes), len(proxied))
+	const registry = 21
+	if len(routes) != len(proxied)+3+registry {
+		t.Errorf("there are %d routes, of %d that are named, two of another form and %d of the registry", len(routes), len(proxied), registry)
+	}
+	info := s.do("GET", "/registry/metadata/v1/info", "")
+	if a := proxy.do("GET", "/v0/scan-proxy/registry/metadata/v1/info", ""); a.status != 200 || a.body != info.body {
+		t.Errorf("the registry's party is %d %s, but scan has %d %s", a.status, a.body, info.status, info.body)
 	}
 }
 

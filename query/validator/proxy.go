@@ -17,13 +17,12 @@ import (
 // proxySegment is what the paths of the scan proxy have and those of a scan do not.
 const proxySegment = "/scan-proxy"
 
-// registryPath is where the registries of the token standard are, which only scans serve.
-const registryPath = "/v0" + proxySegment + "/registry/{path:*}"
-
 // scanProxy answers lookups from our own scan interface where it has its history, else it asks
 // an upstream. A scan asks for no token, so the upstream gets none.
 type scanProxy struct {
 	upstream *relay.Server // nil without one
+	// registry is where the upstream has the registry of the token standard.
+	registry *relay.Server
 	naming   query.Naming
 }
 
@@ -32,17 +31,19 @@ func newScanProxy(url string, client *http.Client, naming query.Naming) (*scanPr
 		return &scanProxy{}, nil
 	}
 	upstream, err := relay.New(url, client, "Content-Type", "Accept", "Traceparent")
-	return &scanProxy{upstream, naming}, err
+	if err != nil {
+		return nil, err
+	}
+	// A scan has its registry at its root, and all else below the prefix, too.
+	registry, err := relay.New(strings.TrimSuffix(strings.TrimRight(url, "/"), "/api/scan"), client, "Content-Type", "Accept", "Traceparent")
+	return &scanProxy{upstream, registry, naming}, err
 }
 
-// operations are the lookups of own, and those that only an upstream can answer.
+// operations are the lookups of own.
 func (p *scanProxy) operations(own []query.Route) []operation {
 	var list []operation
 	for _, route := range own {
 		list = append(list, operation{method: route.Method, path: route.Path, name: route.Name, access: anyUser, class: route.Class, handle: p.lookup(route)})
-	}
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		list = append(list, operation{method: method, path: registryPath, name: "validator.registry." + strings.ToLower(method), access: anyUser, handle: p.registry})
 	}
 	return list
 }
@@ -59,14 +60,6 @@ func (p *scanProxy) lookup(route query.Route) func(context.Context, *caller) err
 	}
 }
 
-// registry passes a request of the token standard's registries on.
-func (p *scanProxy) registry(ctx context.Context, c *caller) error {
-	if p.upstream == nil {
-		return query.Errorf(query.Disabled, "The registries of the token standard are served by a scan, and none is configured.")
-	}
-	return p.ask(ctx, c.Request)
-}
-
 // ask answers with what the upstream answers.
 func (p *scanProxy) ask(ctx context.Context, r *query.Request) error {
 	path, err := r.RoutePath()
@@ -74,7 +67,11 @@ func (p *scanProxy) ask(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	question := p.questionFor(r, strings.Replace(path, proxySegment, "", 1))
-	answer, err := p.upstream.Ask(ctx, r, question.method, question.path, question.body)
+	upstream := p.upstream
+	if strings.HasPrefix(question.path, "/registry/") {
+		upstream = p.registry
+	}
+	answer, err := upstream.Ask(ctx, r, question.method, question.path, question.body)
 	var refused *query.Error
 	if errors.As(err, &refused) {
 		return err

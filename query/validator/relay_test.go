@@ -44,7 +44,7 @@ func attacker(t *testing.T) (dial func(ctx context.Context, network, addr string
 }
 
 // Whatever a request says, only the servers that are configured are asked, and only below their
-// base URLs.
+// base URLs and the registry of a scan.
 func TestOnlyConfiguredServersAreAsked(t *testing.T) {
 	dial, connections := attacker(t)
 	o := newOther(t)
@@ -75,7 +75,7 @@ func TestOnlyConfiguredServersAreAsked(t *testing.T) {
 				send(t, server.url, fmt.Sprintf("%s %s%s%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", method, prefix, base, path, token(t, "alice"), len(body), body))
 				for _, request := range o.requests {
 					asked++
-					if _, target, _ := strings.Cut(request, " "); !strings.HasPrefix(target, "/api/scan/") && !strings.HasPrefix(target, "/api/validator/v0/wallet/") || strings.Contains(target, "..") || strings.Contains(target, "%2e") {
+					if _, target, _ := strings.Cut(request, " "); !strings.HasPrefix(target, "/api/scan/") && !strings.HasPrefix(target, "/registry/") && !strings.HasPrefix(target, "/api/validator/v0/wallet/") || strings.Contains(target, "..") || strings.Contains(target, "%2e") {
 						t.Errorf("%s%s%s has %q asked for", prefix, base, path, request)
 					}
 				}

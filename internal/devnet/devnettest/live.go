@@ -57,11 +57,7 @@ func (c *Commands) Live() {
 // offers to another one, of which the last is not answered.
 func (c *Commands) transferTokens(install, alice, approved, other string) {
 	c.T.Helper()
-	transfer := func(to string) json.RawMessage {
-		return c.Exercise([]string{alice}, ExternalRulesTemplate, c.ExternalRules(), "TransferFactory_Transfer",
-			`{"expectedAdmin":%q,"transfer":{"sender":%q,"receiver":%q,"amount":"7","instrumentId":{"admin":%q,"id":"Amulet"},"requestedAt":%q,"executeBefore":%q,"inputHoldingCids":[%q],"meta":{"values":{}}},"extraArgs":`+NoExtraArgs+`}`,
-			c.Ledger.GovernanceParty(), alice, to, c.Ledger.GovernanceParty(), c.At(0), c.At(time.Hour), c.Tap(install, alice, "20"))
-	}
+	transfer := func(to string) json.RawMessage { return c.TransferTokens(install, alice, to, time.Hour) }
 	transfer(approved)
 	transfer(alice)
 	for _, answer := range []struct{ by, choice string }{
@@ -73,17 +69,20 @@ func (c *Commands) transferTokens(install, alice, approved, other string) {
 	transfer(other)
 }
 
+// TransferTokens transfers 7 of a new coin by the token standard, before some time has passed, and
+// returns the result.
+func (c *Commands) TransferTokens(install, from, to string, within time.Duration) json.RawMessage {
+	c.T.Helper()
+	return c.Exercise([]string{from}, ExternalRulesTemplate, c.ExternalRules(), "TransferFactory_Transfer",
+		`{"expectedAdmin":%q,"transfer":{"sender":%q,"receiver":%q,"amount":"7","instrumentId":{"admin":%q,"id":"Amulet"},"requestedAt":%q,"executeBefore":%q,"inputHoldingCids":[%q],"meta":{"values":{}}},"extraArgs":`+NoExtraArgs+`}`,
+		c.Ledger.GovernanceParty(), from, to, c.Ledger.GovernanceParty(), c.At(0), c.At(within), c.Tap(install, from, "20"))
+}
+
 // settleTokens allocates coins to settlements: one is made, others are called off, the last is
 // forgotten.
 func (c *Commands) settleTokens(install, alice, bob, venue string) {
 	c.T.Helper()
-	dso := c.Ledger.GovernanceParty()
-	allocate := func() string {
-		return c.Text(c.Exercise([]string{alice}, ExternalRulesTemplate, c.ExternalRules(), "AllocationFactory_Allocate",
-			`{"expectedAdmin":%q,"allocation":{"transferLegId":"leg","settlement":{"executor":%q,"settlementRef":{"id":"deal","cid":null},"requestedAt":%q,"allocateBefore":%q,"settleBefore":%q,"meta":{"values":{}}},
-			"transferLeg":{"sender":%q,"receiver":%q,"amount":"6","instrumentId":{"admin":%q,"id":"Amulet"},"meta":{"values":{}}}},"requestedAt":%q,"inputHoldingCids":[%q],"extraArgs":`+NoExtraArgs+`}`,
-			dso, venue, c.At(0), c.At(time.Hour), c.At(2*time.Hour), alice, bob, dso, c.At(0), c.Tap(install, alice, "9")), "output", "value", "allocationCid")
-	}
+	allocate := func() string { return c.Allocate(install, alice, bob, venue) }
 	for _, end := range []struct {
 		choice string
 		by     []string
@@ -93,6 +92,16 @@ func (c *Commands) settleTokens(install, alice, bob, venue string) {
 		c.Exercise(end.by, AllocationTemplate, allocate(), end.choice, `{"extraArgs":`+NoExtraArgs+`}`)
 	}
 	allocate()
+}
+
+// Allocate allocates 6 of a new coin to a settlement by the token standard, and returns the contract.
+func (c *Commands) Allocate(install, from, to, executor string) string {
+	c.T.Helper()
+	dso := c.Ledger.GovernanceParty()
+	return c.Text(c.Exercise([]string{from}, ExternalRulesTemplate, c.ExternalRules(), "AllocationFactory_Allocate",
+		`{"expectedAdmin":%q,"allocation":{"transferLegId":"leg","settlement":{"executor":%q,"settlementRef":{"id":"deal","cid":null},"requestedAt":%q,"allocateBefore":%q,"settleBefore":%q,"meta":{"values":{}}},
+			"transferLeg":{"sender":%q,"receiver":%q,"amount":"6","instrumentId":{"admin":%q,"id":"Amulet"},"meta":{"values":{}}}},"requestedAt":%q,"inputHoldingCids":[%q],"extraArgs":`+NoExtraArgs+`}`,
+		dso, executor, c.At(0), c.At(time.Hour), c.At(2*time.Hour), from, to, dso, c.At(0), c.Tap(install, from, "9")), "output", "value", "allocationCid")
 }
 
 // payApp pays what an app asks for, which then takes it or not.

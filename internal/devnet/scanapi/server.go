@@ -29,6 +29,9 @@ func Handler(l *ledger.Ledger) http.Handler {
 			mux.Handle(route.method+" "+prefix+route.path, route.handle)
 		}
 	}
+	for _, route := range (&registryServer{stateServer{b}}).routes() {
+		mux.Handle(route.method+" "+route.path, route.handle)
+	}
 	mux.Handle("/", unknown(mux))
 	return mux
 }

@@ -15,6 +15,8 @@ var (
 	contractsQuery string
 	//go:embed sql/contract_by_id.sql
 	contractByIDQuery string
+	//go:embed sql/blobs.sql
+	blobsQuery string
 )
 
 // Contract is an active contract as a wallet sees it: Event holds its create, Offset is
@@ -78,4 +80,28 @@ func (r *Reader) Contract(ctx context.Context, contractID string, parties ...str
 		return Contract{}, fmt.Errorf("contract %.80q of the wallet: %w", contractID, schemas.ErrNotFound)
 	}
 	return contract, nil
+}
+
+// Blobs returns the blobs of contracts, by contract id. Those that no party of the node has ever seen
+// are left out, and so may be those that have ended.
+func (r *Reader) Blobs(ctx context.Context, contractIDs []string) (map[string]string, error) {
+	at, err := r.End(ctx)
+	if err != nil || at == 0 {
+		return nil, err
+	}
+	type row struct {
+		ContractID string `column:"contract_id"`
+		Blob       string `column:"blob"`
+	}
+	rows, err := store.SelectAll(ctx, r.db, blobsQuery, store.Params{
+		"stream": store.Text(r.stream), "at": store.Int(at), "contracts": store.Texts(contractIDs),
+	}, store.NewRecords[row]())
+	if err != nil {
+		return nil, fmt.Errorf("reading the blobs of %d contracts: %w", len(contractIDs), err)
+	}
+	blobs := make(map[string]string, len(rows))
+	for _, r := range rows {
+		blobs[r.ContractID] = r.Blob
+	}
+	return blobs, nil
 }

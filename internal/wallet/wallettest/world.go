@@ -17,6 +17,7 @@ import (
 	ingestnode "github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
+	"github.com/ledgerlake/ledgerlake/internal/blobs"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -131,12 +132,12 @@ func (w *World) ingest(scanURL string) {
 	})
 	w.History = history.NewReader(db, schemas.ScanStream)
 	w.AwaitPublic()
-	blobs, err := wallet.NewScanBlobs(scanURL, nil)
+	finder, err := blobs.New(blobs.Config{ScanURL: scanURL, Log: quiet})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Public, err = wallet.NewStorePublic(wallet.StorePublicConfig{
-		Reader: w.History, Blobs: blobs, Log: quiet,
+		Reader: w.History, Blobs: finder,
 		Hosts: w.hosts,
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -23,6 +24,8 @@ type Source interface {
 	// instants of one migration, both as updates with one event each, ascending by position and node.
 	EndingPages(ctx context.Context, e history.Ending, rg history.Range, each func([]schemas.Update) error) error
 	ExercisesAt(ctx context.Context, choice string, migrationID int64, times []schemas.Micros) ([]schemas.Update, error)
+	// ContractHistory is ascending by position and node.
+	ContractHistory(ctx context.Context, q history.ContractQuery) ([]history.ContractStep, error)
 	// Updates are ascending by position and without imports.
 	Updates(ctx context.Context, rg history.Range) ([]schemas.Update, error)
 	// TrafficCost is what the members' transactions cost on a synchronizer, in bytes.
@@ -33,14 +36,18 @@ type Source interface {
 	Fact(ctx context.Context, key facts.Key) (facts.Fact, error)
 }
 
-// Config says what the operations read. All members but Upstream are required.
+// Config says what the operations read. All members but Upstream and Blobs are required.
 type Config struct {
 	Source  Source
 	Horizon *horizon.Horizon
 	// Upstream is asked for what depends on the client's request and is not in history;
 	// without it the store answers alone.
 	Upstream Upstream
-	Catalog  *values.Catalog
+	// Blobs finds the blobs of contracts; without it there are none.
+	Blobs Blobs
+	// Supply sums up the coins.
+	Supply  Supply
+	Catalog *values.Catalog
 	// Naming is the spelling of members of answers.
 	Naming query.Naming
 	// MaxPageSize caps page_size and limit.
@@ -69,7 +76,7 @@ type API struct {
 
 // New returns the operations.
 func New(cfg Config) *API {
-	present := &contracts{source: cfg.Source, horizon: cfg.Horizon, catalog: cfg.Catalog, chunkBytes: cfg.ChunkBytes}
+	present := &contracts{source: cfg.Source, horizon: cfg.Horizon, catalog: cfg.Catalog, blobs: cfg.Blobs, chunkBytes: cfg.ChunkBytes}
 	sets := newContractSets(present, cfg.TTL, cfg.Now)
 	facts := &factReader{source: cfg.Source, upstream: cfg.Upstream, cached: cachedFacts(cfg.Source, cfg.Now)}
 	a := &API{
@@ -83,12 +90,12 @@ func New(cfg Config) *API {
 		network:    &network{facts, cfg.Horizon, cfg.Naming},
 	}
 	a.names = &names{present, a.governance, facts, cfg.MaxPageSize}
-	a.registry = &registry{a.governance, facts}
+	a.registry = &registry{a.governance, facts, present, a.transfers, a.apps, cfg.Supply}
 	a.rewards = &rewards{cfg.Source, cfg.Horizon, facts, a.rounds}
 	return a
 }
 
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
-	return query.BothPaths(append(a.contractRoutes(), a.factRoutes()...))
+	return query.BothPaths(slices.Concat(a.contractRoutes(), a.factRoutes(), a.registryRoutes()))
 }

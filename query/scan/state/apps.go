@@ -54,10 +54,35 @@ func (f *featuredApps) one(parameter string, narrow func(q *history.StateQuery, 
 		}
 		answer := map[string]any{}
 		if len(list) > 0 {
+			if err := f.contracts.findBlobs(ctx, template.FeaturedAppRight, providerOf(&list[0]), list); err != nil {
+				return err
+			}
 			answer["featured_app_right"] = list[0].answer()
 		}
 		return r.JSON(answer)
 	}
+}
+
+// rightOf returns the oldest right of a provider, nil for none.
+func (f *featuredApps) rightOf(ctx context.Context, provider string) (*contract, error) {
+	q, _, err := f.contracts.of(ctx, template.FeaturedAppRight)
+	if err != nil {
+		return nil, err
+	}
+	q.Limit, q.Observer = 1, provider
+	list, err := f.contracts.read(ctx, q)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], f.contracts.findBlobs(ctx, template.FeaturedAppRight, provider, list)
+}
+
+// providerOf is the provider of a right, who is its one observer.
+func providerOf(right *contract) string {
+	if len(right.Event.Observers) != 1 {
+		return ""
+	}
+	return right.Event.Observers[0]
 }
 
 // fundCoupons serves coupons of the development fund that nobody has claimed.

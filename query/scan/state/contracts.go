@@ -18,6 +18,8 @@ type contracts struct {
 	source  Source
 	horizon *horizon.Horizon
 	catalog *values.Catalog
+	// blobs finds what public history does not have, nil for nobody who could.
+	blobs Blobs
 	// chunkBytes is about how much of a list is read at a time.
 	chunkBytes int64
 	sizes      query.Sizes
@@ -36,13 +38,14 @@ func (s *contracts) of(ctx context.Context, template string) (history.StateQuery
 type contract struct {
 	history.StateContract
 	payload []byte
+	blob    string // "" where it is not known
 }
 
 func (s *contracts) compacted(rows []history.StateContract) []contract {
 	list := make([]contract, len(rows))
 	w := values.Writer{Catalog: s.catalog, Want: schemas.CompactJSON}
 	for i := range rows {
-		list[i] = contract{rows[i], w.For(rows[i].Encoding).AppendCreateArguments(nil, &rows[i].Event)}
+		list[i] = contract{StateContract: rows[i], payload: w.For(rows[i].Encoding).AppendCreateArguments(nil, &rows[i].Event)}
 	}
 	return list
 }
@@ -64,9 +67,8 @@ func (c *contract) decode(into any) error {
 	return nil
 }
 
-// answer is the contract as the state operations give it. Public history does not carry the
-// blob of a created event, so it is empty.
-func (c *contract) answer() *query.ContractView { return query.ViewOf(&c.Event, c.payload, "") }
+// answer is the contract as the state operations give it.
+func (c *contract) answer() *query.ContractView { return query.ViewOf(&c.Event, c.payload, c.blob) }
 
 func (c *contract) withState() query.ContractState {
 	return query.ContractState{Contract: c.answer(), DomainID: c.SynchronizerID}
@@ -92,7 +94,11 @@ func (s *contracts) answer(ctx context.Context, r *query.Request, name string, q
 			if after != nil {
 				q.AfterCreatedAt, q.AfterContractID = after.Event.CreatedAt, after.Event.ContractID
 			}
-			return s.read(ctx, q)
+			list, err := s.read(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			return list, s.addBlobs(ctx, list)
 		},
 		Write: func(dst []byte, c *contract) []byte { return appendJSON(dst, answer(c)) },
 	}

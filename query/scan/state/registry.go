@@ -6,14 +6,35 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/facts"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
-// registry serves the metadata of the token standard about the one instrument of the network, its coin.
+// registry serves what the token standard asks of the registry of an instrument, for the one
+// instrument of the network, its coin: what it is, and what its choices need. What they need must be
+// disclosed with its blob.
 type registry struct {
 	governance *governance
 	facts      *factReader
+	contracts  *contracts
+	transfers  *transfers
+	apps       *featuredApps
+	supply     Supply
+}
+
+// Supply sums up the coins.
+type Supply interface {
+	// Supply is the sum of all coins, locked ones as well, at an instant not long ago; nil while it
+	// is not known.
+	Supply(ctx context.Context) (*SupplyAt, error)
+}
+
+// SupplyAt is the sum of all coins at a record time.
+type SupplyAt struct {
+	Sum decimal.Decimal
+	At  schemas.Micros
 }
 
 // metadataAPI is the part of the registry that is served.
@@ -28,14 +49,15 @@ var coinAPIs = map[string]int{
 	"splice-api-token-allocation-instruction-v1": 1, "splice-api-token-allocation-instruction-v2": 1,
 }
 
-// instrument is a token as the registry describes it. The supply, which is optional, is left out: it
-// would have to be summed over the holdings of all parties.
+// instrument is a token as the registry describes it.
 type instrument struct {
-	ID            string         `json:"id"`
-	Name          string         `json:"name"`
-	Symbol        string         `json:"symbol"`
-	Decimals      int            `json:"decimals"`
-	SupportedAPIs map[string]int `json:"supportedApis"`
+	ID            string           `json:"id"`
+	Name          string           `json:"name"`
+	Symbol        string           `json:"symbol"`
+	TotalSupply   *decimal.Decimal `json:"totalSupply,omitempty"`
+	SupplyAsOf    string           `json:"totalSupplyAsOf,omitempty"`
+	Decimals      int              `json:"decimals"`
+	SupportedAPIs map[string]int   `json:"supportedApis"`
 }
 
 // coin describes the coin, by the names that the upstream gives it.
@@ -51,10 +73,15 @@ func (g *registry) coin(ctx context.Context) (i instrument, err error) {
 	if err := json.Unmarshal(fact.Body, &names); err != nil {
 		return i, fmt.Errorf("reading fact %s: %w", fact.Key, err)
 	}
-	return instrument{template.CoinInstrument, names.Name, names.Symbol, 10, coinAPIs}, nil
+	i = instrument{ID: template.CoinInstrument, Name: names.Name, Symbol: names.Symbol, Decimals: 10, SupportedAPIs: coinAPIs}
+	supply, err := g.supply.Supply(ctx)
+	if supply != nil {
+		i.TotalSupply, i.SupplyAsOf = &supply.Sum, supply.At.String()
+	}
+	return i, err
 }
 
-// info says whose registry it is, and what of it there is: metadata alone.
+// info says whose registry it is. Only the interface of metadata has no instrument to ask.
 func (g *registry) info(ctx context.Context, r *query.Request) error {
 	admin, err := g.governance.party(ctx)
 	if err != nil {

@@ -60,9 +60,6 @@ func (a *API) factRoutes() []query.Route {
 		{Method: "GET", Path: "/v0/sv-bft-sequencers", Name: "scan.bft_sequencers", Handle: a.network.factOf(facts.BFTSequencers, "sequencers")},
 		{Method: "GET", Path: "/v0/scans", Name: "scan.scans", Handle: a.network.factOf(facts.Scans, "scans")},
 		{Method: "GET", Path: "/v0/app-instance-names", Name: "scan.instance_names", Handle: a.network.instanceNames},
-		{Method: "GET", Path: "/registry/metadata/v1/info", Name: "scan.registry.info", Handle: a.registry.info},
-		{Method: "GET", Path: "/registry/metadata/v1/instruments", Name: "scan.registry.instruments", Handle: a.registry.instruments},
-		{Method: "GET", Path: "/registry/metadata/v1/instruments/{instrument_id}", Name: "scan.registry.instrument", Handle: a.registry.instrument},
 		{Method: "GET", Path: "/v0/migrations/schedule", Name: "scan.schedule", Handle: a.network.schedule},
 		{Method: "GET", Path: "/v0/lsu", Name: "scan.lsu", Handle: a.network.factOf(facts.LSU, "synchronizer upgrade")},
 		{Method: "GET", Path: "/v0/roll-forward-lsu", Name: "scan.roll_forward_lsu", Handle: a.network.factOf(facts.RollForwardLSU, "synchronizer upgrade")},
@@ -74,4 +71,36 @@ func (a *API) factRoutes() []query.Route {
 		{Method: "GET", Path: rewardRounds + "{round_number}/root-hash", Name: "scan.reward_root", Handle: a.rewards.ofRound(facts.RewardRoot)},
 		{Method: "GET", Path: rewardRounds + "{round_number}/batches/{batch_hash}", Name: "scan.reward_batch", Handle: a.rewards.batch},
 	}
+}
+
+// registryRoutes are those of the token standard's registry.
+func (a *API) registryRoutes() []query.Route {
+	const registry, instruction, allocation = "/registry", "/{transfer_instruction_id}/choice-contexts/", "/{allocation_id}/choice-contexts/"
+	g := a.registry
+	list := []query.Route{
+		{Method: "GET", Path: "/metadata/v1/info", Name: "info", Handle: g.info},
+		{Method: "GET", Path: "/metadata/v1/instruments", Name: "instruments", Handle: g.instruments},
+		{Method: "GET", Path: "/metadata/v1/instruments/{instrument_id}", Name: "instrument", Handle: g.instrument},
+		{Method: "POST", Path: "/transfer-instruction/v1/transfer-factory", Name: "v1.transfer_factory", Handle: g.transferFactory(tokenV1)},
+		{Method: "POST", Path: "/transfer-instruction/v2/transfer-factory", Name: "v2.transfer_factory", Handle: g.transferFactory(tokenV2)},
+		{Method: "POST", Path: "/allocation-instruction/v1/allocation-factory", Name: "v1.allocation_factory", Handle: g.allocationFactory(tokenV1)},
+		{Method: "POST", Path: "/allocation-instruction/v2/allocation-factory", Name: "v2.allocation_factory", Handle: g.allocationFactory(tokenV2)},
+		{Method: "POST", Path: "/allocation-instruction/v2/{allocation_instruction_id}/choice-contexts/accept", Name: "v2.allocation_instruction_accept", Handle: g.noInstruction},
+		{Method: "POST", Path: "/allocation-instruction/v2/{allocation_instruction_id}/choice-contexts/withdraw", Name: "v2.allocation_instruction_withdraw", Handle: g.noInstruction},
+		{Method: "POST", Path: "/allocation/v2/settlement-factory", Name: "v2.settlement_factory", Handle: g.settlementFactory},
+		{Method: "POST", Path: "/allocations/v1" + allocation + "execute-transfer", Name: "v1.allocation_execute", Handle: g.onAllocation(tokenV1, (*contextBuilder).settle)},
+	}
+	for version, v := range map[string]tokenVersion{"v1": tokenV1, "v2": tokenV2} {
+		list = append(list,
+			query.Route{Method: "POST", Path: "/transfer-instruction/" + version + instruction + "accept", Name: version + ".instruction_accept", Handle: g.onInstruction((*contextBuilder).spend)},
+			query.Route{Method: "POST", Path: "/transfer-instruction/" + version + instruction + "reject", Name: version + ".instruction_reject", Handle: g.onInstruction((*contextBuilder).unlock)},
+			query.Route{Method: "POST", Path: "/transfer-instruction/" + version + instruction + "withdraw", Name: version + ".instruction_withdraw", Handle: g.onInstruction((*contextBuilder).unlock)},
+			query.Route{Method: "POST", Path: "/allocations/" + version + allocation + "withdraw", Name: version + ".allocation_withdraw", Handle: g.onAllocation(v, (*contextBuilder).unlock)},
+			query.Route{Method: "POST", Path: "/allocations/" + version + allocation + "cancel", Name: version + ".allocation_cancel", Handle: g.onAllocation(v, (*contextBuilder).unlock)},
+		)
+	}
+	for i := range list {
+		list[i].Path, list[i].Name = registry+list[i].Path, "scan.registry."+list[i].Name
+	}
+	return list
 }

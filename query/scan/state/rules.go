@@ -186,26 +186,36 @@ func (g *governance) addThreshold(ctx context.Context, r *query.Request, answer 
 
 // addRound adds the open round of the highest number that is open by now.
 func (g *governance) addRound(ctx context.Context, answer map[string]any) error {
-	rounds, err := g.sets.get(ctx, template.OpenMiningRound)
+	latest, err := g.usableRound(ctx)
 	if err != nil {
 		return err
 	}
+	answer["latest_mining_round"] = latest.withState()
+	return nil
+}
+
+// usableRound returns the open round of the highest number that is open by now.
+func (g *governance) usableRound(ctx context.Context) (*contract, error) {
+	rounds, err := g.sets.get(ctx, template.OpenMiningRound)
+	if err != nil {
+		return nil, err
+	}
 	at, err := g.horizon.Present(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var latest *contract
 	highest := int64(-1)
 	for i := range rounds {
 		number, err := rounds[i].roundNumber()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var round struct {
 			OpensAt string `json:"opensAt"`
 		}
 		if err := rounds[i].decode(&round); err != nil {
-			return err
+			return nil, err
 		}
 		opens, err := schemas.ParseTime(round.OpensAt)
 		if err == nil && opens <= at.RecordTime && number > highest {
@@ -213,10 +223,9 @@ func (g *governance) addRound(ctx context.Context, answer map[string]any) error 
 		}
 	}
 	if latest == nil {
-		return errNone("open mining round")
+		return nil, errNone("open mining round")
 	}
-	answer["latest_mining_round"] = latest.withState()
-	return nil
+	return latest, nil
 }
 
 func (g *governance) addNodeStates(ctx context.Context, answer map[string]any) error {

@@ -64,6 +64,9 @@ func (s *contractSets) load(ctx context.Context, template string, held contractS
 	if len(list) > maxSetContracts {
 		return held, fmt.Errorf("there are more than %d contracts of %s", maxSetContracts, template)
 	}
+	if err := s.contracts.findBlobs(ctx, template, "", list); err != nil {
+		return held, err
+	}
 	return contractSet{true, at, list}, nil
 }
 

@@ -25,31 +25,43 @@ func (t *transfers) preapproval(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	q, at, err := t.contracts.of(ctx, template.TransferPreapproval)
+	found, err := t.preapprovalOf(ctx, party)
 	if err != nil {
 		return err
 	}
-	q.Key = party
+	if found == nil {
+		return query.Errorf(query.NotFound, "No transfer preapproval found for party: %s.", party)
+	}
+	return r.JSON(map[string]query.ContractState{"transfer_preapproval": found.withState()})
+}
+
+// preapprovalOf returns the newest preapproval of a receiver that has not expired, nil for none.
+func (t *transfers) preapprovalOf(ctx context.Context, receiver string) (*contract, error) {
+	q, at, err := t.contracts.of(ctx, template.TransferPreapproval)
+	if err != nil {
+		return nil, err
+	}
+	q.Key = receiver
 	list, err := t.contracts.read(ctx, q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		var p struct {
 			ExpiresAt string `json:"expiresAt"`
 		}
 		if err := list[i].decode(&p); err != nil {
-			return err
+			return nil, err
 		}
 		expires, err := schemas.ParseTime(p.ExpiresAt)
 		if err != nil {
-			return fmt.Errorf("expiry of contract %s: %w", list[i].Event.ContractID, err)
+			return nil, fmt.Errorf("expiry of contract %s: %w", list[i].Event.ContractID, err)
 		}
 		if expires > at.RecordTime {
-			return r.JSON(map[string]query.ContractState{"transfer_preapproval": list[i].withState()})
+			return &list[i], t.contracts.findBlobs(ctx, template.TransferPreapproval, receiver, list[i:i+1])
 		}
 	}
-	return query.Errorf(query.NotFound, "No transfer preapproval found for party: %s.", party)
+	return nil, nil
 }
 
 // commandCounter serves the counter of a sender's transfer commands.
@@ -70,7 +82,11 @@ func (t *transfers) commandCounter(ctx context.Context, r *query.Request) error 
 	if len(list) == 0 {
 		return query.Errorf(query.NotFound, "No transfer command counter found for party %s. Use nonce 0 for its first transfer command.", party)
 	}
-	return r.JSON(map[string]query.ContractState{"transfer_command_counter": list[len(list)-1].withState()})
+	list = list[len(list)-1:]
+	if err := t.contracts.addBlobs(ctx, list); err != nil {
+		return err
+	}
+	return r.JSON(map[string]query.ContractState{"transfer_command_counter": list[0].withState()})
 }
 
 const (
@@ -116,7 +132,11 @@ func (t *transfers) commandStatus(ctx context.Context, r *query.Request) error {
 		return query.Errorf(query.NotFound, "No transfer command with this sender and nonce was created within the last 24 hours.")
 	}
 	answer := make(map[string]commandStatus, len(rows))
-	for _, c := range t.contracts.compacted(rows) {
+	list := t.contracts.compacted(rows)
+	if err := t.contracts.addBlobs(ctx, list); err != nil {
+		return err
+	}
+	for _, c := range list {
 		status, err := t.statusOf(ctx, &c, at)
 		if err != nil {
 			return err

@@ -124,6 +124,9 @@ func (v *validators) licenses(ctx context.Context, r *query.Request) error {
 	rows = rows[given:]
 	more := len(rows) > limit
 	list := v.contracts.compacted(rows[:min(limit, len(rows))])
+	if err := v.contracts.addBlobs(ctx, list); err != nil {
+		return err
+	}
 	answers := make([]*query.ContractView, len(list))
 	for i := range list {
 		answers[i] = list[i].answer()

@@ -170,10 +170,13 @@ func acceptTokens(e *Execution, c *model.Contract, arg model.Argument) model.Val
 	return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.Tx.IDs(coin), nil, "transfer")
 }
 
-// returnTokens gives the coins back to the sender.
+// returnTokens gives the coins back to the sender, unless their lock has expired and the sender has
+// unlocked them.
 func returnTokens(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.TransferInstruction)
-	releaseTokens(e, p, arg, p.Transfer.Sender)
+	if e.Tx.ByNumber[p.Locked] != nil {
+		releaseTokens(e, p, arg, p.Transfer.Sender)
+	}
 	return tokensDone(e, "TransferInstructionResult_Failed", nil, model.Unit(), nil, "unlock")
 }
 
