@@ -56,6 +56,7 @@ func TestMistakesOfUsage(t *testing.T) {
 		{args: "rebuild lifetimes", want: `rebuild needs one argument, wallets, not "lifetimes": ledgerlake rebuild wallets`},
 		{args: "automation swep --node-url http://127.0.0.1:1", want: `there is no automation "swep"; did you mean sweep? the automations are record-liveness, collect-rewards, mint-delegated, top-up, accept-offers, complete-offers, complete-traffic, pay-subscriptions, accept-preapprovals, renew-preapprovals, accept-merge-delegations, merge-delegated, send-commands, sweep, expire`},
 		{args: "automation", want: `automation needs --node-url, the ledger API of the node that hosts the wallets`},
+		{args: "operator", want: `operator needs --node-url, the JSON API of the node that the validator interface works with`},
 		{args: "ingest", want: `ingest needs --scan-url, the address of a scan service such as http://127.0.0.1:5012, or --node-url, that of a node's ledger API`},
 		{args: "token", want: `token needs --ledger-auth-secret (or LEDGERLAKE_LEDGER_AUTH_SECRET), with which the ledger interface checks tokens`},
 		{args: "token --ledger-auth-secret a-secret-of-32-characters-or-more", want: `token needs --user, the user's id`},

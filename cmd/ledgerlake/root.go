@@ -101,6 +101,7 @@ func (c *cli) commands() []command {
 		{newDevnet(c), of(general), nil},
 		{newReset(c), of(general), nil},
 		{newToken(c), of(general, ledger, validator), nil},
+		{newOperator(c), of(general, upstream, validator), nil},
 		{newAutomation(c), of(general, upstream, store, validator, wallet), []string{"ledger-participant"}},
 		{newDoctor(c), settings.Groups, nil},
 		{newConfig(c), settings.Groups, nil},

@@ -224,7 +224,7 @@ func (a *App) Serve(ctx context.Context, damaged bool, ready func(Addresses)) er
 		return err
 	}
 	ready(a.servers.addresses(served))
-	return a.p.supervise(ctx, append(served.parts(), a.db.watchDamage)...)
+	return a.p.supervise(ctx, append(append(served.parts(), a.db.watchDamage), a.servers.operatorParts()...)...)
 }
 
 // requestsShare is the part of the memory limit that requests may reserve, as 1/requestsShare.

@@ -67,9 +67,6 @@ func (a *App) Up(ctx context.Context, u UpConfig) error {
 	if err != nil {
 		return err
 	}
-	if a.servers.validatorAt != "" && a.p.devnetClock {
-		parts = append(parts, a.wallets.parts.setUpOperator)
-	}
 	work, err := a.worker.start(ctx)
 	if err != nil {
 		return err
@@ -81,7 +78,7 @@ func (a *App) Up(ctx context.Context, u UpConfig) error {
 		}
 	}
 	u.Ready(at)
-	parts = append(parts, served.parts()...)
+	parts = append(append(parts, served.parts()...), a.servers.operatorParts()...)
 	return a.p.supervise(ctx, append(parts, in.run, work)...)
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"net"
 
@@ -92,6 +93,19 @@ func (s *servers) newValidator(listener net.Listener, scanRoutes []query.Route, 
 		config.Commands = parts.commands
 	}
 	return validator.New(config)
+}
+
+// operatorParts give the operator a wallet, where changes to the ledger are sent to the node. A simulated
+// network has wallets only with a live clock.
+func (s *servers) operatorParts() []func(context.Context) error {
+	wanted := s.p.cfg.WalletMode == settings.WalletNode
+	if s.p.development() {
+		wanted = s.p.devnetClock
+	}
+	if s.validatorAt == "" || !wanted {
+		return nil
+	}
+	return []func(context.Context) error{s.wallets.parts.setUpOperator}
 }
 
 // validatorKeys returns the keys of tokens, nil when the interface is off or none are configured.

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
@@ -153,7 +151,7 @@ func (p *walletParts) operator(ctx context.Context) (validator.Operator, error) 
 		}
 		if !known || user.PrimaryParty == "" {
 			return validator.Operator{}, &query.Error{Code: query.Unavailable, Msg: "The operator of this validator is not known yet.",
-				Err: fmt.Errorf("the node has no user %q with a primary party: name the operator's with --validator-user, or its party with --validator-party", name)}
+				Err: fmt.Errorf("the node has no user %q with a primary party: ledgerlake operator makes it; or name the operator's with --validator-user", name)}
 		}
 		party = user.PrimaryParty
 	}
@@ -269,50 +267,4 @@ func (p *walletParts) OpenRounds(ctx context.Context) ([]validator.Round, error)
 		list[i] = validator.Round{Number: r.Number, OpensAt: r.OpensAt.Time()}
 	}
 	return list, nil
-}
-
-// setupRetry is the wait between two attempts to set up the operator of the simulated network.
-const setupRetry = 200 * time.Millisecond
-
-// setUpOperator gives the operator of the simulated network a ledger user and a wallet, as soon as
-// the history that this takes is there.
-func (p *walletParts) setUpOperator(ctx context.Context) error {
-	for {
-		err := p.tryOperator(ctx)
-		if err == nil || ctx.Err() != nil {
-			return nil
-		}
-		p.p.log.DebugContext(ctx, "the operator of the simulated network is not set up yet", "err", err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(setupRetry):
-		}
-	}
-}
-
-func (p *walletParts) tryOperator(ctx context.Context) error {
-	participant, err := p.client.ParticipantID(ctx)
-	if err != nil {
-		return err
-	}
-	name, err := p.operatorUser(ctx)
-	if err != nil {
-		return err
-	}
-	// The simulated network names its nodes after the parties of their operators.
-	party := strings.TrimPrefix(participant, "participant-")
-	rights := []node.Right{{Kind: node.CanActAs, Party: party}, {Kind: node.CanReadAs, Party: party}, {Kind: node.ParticipantAdmin}}
-	if err := p.client.CreateUser(ctx, node.User{ID: name, PrimaryParty: party}, rights); err != nil && !node.UserExists(err) {
-		return err
-	}
-	w, err := p.actions(ctx)
-	if err != nil {
-		return err
-	}
-	if p.p.cfg.WalletMode != settings.WalletNode {
-		return nil
-	}
-	_, err = w.Users.Onboard(ctx, wallet.OnboardRequest{User: name, Party: party})
-	return err
 }
