@@ -5,7 +5,6 @@ package views
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
@@ -51,15 +50,6 @@ func Of(templateName, entity string) Rule {
 		}
 		return dst, nil
 	}
-}
-
-// Interfaces returns the interfaces of which there are rules for a template, sorted.
-func Interfaces(templateName string) (entities []string) {
-	for entity := range rules[templateName] {
-		entities = append(entities, entity)
-	}
-	slices.Sort(entities)
-	return entities
 }
 
 // rule appends a view of what its record has; what it appends does not count after a fault.

@@ -98,7 +98,7 @@ func TestViews(t *testing.T) {
 	// What the catalogue says to be implemented has a rule and a case, and there are no other rules.
 	for _, e := range values.Default().Entries() {
 		name := e.PackageName + ":" + e.Entity
-		if ruled := views.Interfaces(name); !slices.Equal(ruled, slices.Sorted(slices.Values(e.Implements))) {
+		if ruled := views.Interfaces(name); !slices.Equal(slices.Sorted(slices.Values(ruled)), slices.Sorted(slices.Values(e.Implements))) {
 			t.Errorf("%s implements %v by the catalogue, and there are rules for %v", name, e.Implements, ruled)
 		}
 		for _, entity := range e.Implements {
