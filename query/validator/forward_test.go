@@ -117,6 +117,33 @@ func TestEveryChangeIsForwarded(t *testing.T) {
 	}
 }
 
+// What only the node's administration interface has is known to the other validator, whose answer the
+// operator gets; without one nobody is asked.
+func TestParticipantIsAskedOfTheOtherValidator(t *testing.T) {
+	answers := map[string]string{
+		"/v0/admin/participant/identities": `{"id":"PAR::node::1220aa","keys":[{"type":"signing","keyId":"k1","name":"namespace"},{"keyPair":"YWI="}],"authorizedStoreSnapshot":"YWI=","version":"3.5.14"}`,
+		"/v0/admin/participant/global-domain-connection-config": `{"sequencer_connections":{"connections":[{"sequencer_alias":"sv-1","endpoints":["sequencer.example.com:443"],"transport_security":true}],
+			"sequencer_trust_threshold":1,"sequencer_liveness_margin":0,"submission_request_amplification":{"factor":1,"patience_seconds":10}}}`,
+	}
+	o := newOther(t)
+	o.answers(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, answers[r.URL.Path])
+	})
+	m := newMemory()
+	alone, forwarding := serve(t, m, nil), serve(t, m, func(c *Config) { c.Forward = &Forward{BaseURL: o.URL} })
+	for path, answer := range answers {
+		forwarding.wants(forwarding.as("admin", "GET", path, ""), 200, answer)
+		forwarding.wants(forwarding.as("alice", "GET", path, ""), 403, "")
+		if a := alone.as("admin", "GET", path, ""); a.status != 503 || !strings.Contains(a.body, "administration interface") {
+			t.Errorf("%s without another validator: %d %s", path, a.status, a.body)
+		}
+	}
+	if len(o.requests) != len(answers) {
+		t.Errorf("the other validator got %q", o.requests)
+	}
+}
+
 // Answers of the other validator pass as they are; without one it is said that nothing is known.
 func TestForwardedAnswers(t *testing.T) {
 	o := newOther(t)
