@@ -37,7 +37,7 @@ func Fill(settings, flags *pflag.FlagSet, path string) error {
 		if f := flags.Lookup(s.Name); f != nil && f.Changed {
 			return
 		}
-		value, source := entry.value, fmt.Sprintf("%s:%d: %s", path, entry.line, FileKey(s.Name))
+		value, source := entry.value, fmt.Sprintf("%s:%d: %s", path, entry.line, entry.key)
 		if v, ok := os.LookupEnv(EnvName(s.Name)); ok {
 			value, source, inFile = v, EnvName(s.Name), true
 		}
@@ -77,10 +77,10 @@ func checkVariables(settings *pflag.FlagSet, environ []string) error {
 	return errors.Join(errs...)
 }
 
-// fileEntry is the value of one key of the configuration file, and its line.
+// fileEntry is the value of one setting in the configuration file, the key that sets it, and its line.
 type fileEntry struct {
-	value string
-	line  int
+	value, key string
+	line       int
 }
 
 // readConfigFile returns what the file at path sets, nothing without a path.
@@ -114,17 +114,37 @@ func readConfigFile(path string) (map[string]fileEntry, error) {
 		if value.Kind == yaml.AliasNode {
 			value = value.Alias
 		}
-		switch before, again := entries[key.Value]; {
-		case value.Kind != yaml.ScalarNode:
-			return nil, fmt.Errorf("%s:%d: %s must be one plain value; separate several by commas", path, value.Line, key.Value)
-		case again:
-			return nil, fmt.Errorf("%s:%d: %s is already set in line %d: remove one", path, key.Line, key.Value, before.line)
+		members, err := networkKeysOf(key, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %s %w", path, key.Line, key.Value, err)
 		}
-		entry := fileEntry{value.Value, key.Line}
-		if value.Tag == "!!null" {
-			entry.value = ""
+		for j := 0; j < len(members); j += 2 {
+			if err := addEntry(entries, members[j], members[j+1]); err != nil {
+				return nil, fmt.Errorf("%s:%w", path, err)
+			}
 		}
-		entries[key.Value] = entry
 	}
 	return entries, nil
+}
+
+// addEntry adds what one key sets. Its error begins with the line.
+func addEntry(entries map[string]fileEntry, key, value *yaml.Node) (err error) {
+	name, entry := key.Value, fileEntry{value.Value, key.Value, key.Line}
+	network, ofNetwork := networkKeys[name]
+	switch {
+	case ofNetwork:
+		name = FileKey(network.setting)
+		if entry.value, err = network.value(value); err != nil {
+			return fmt.Errorf("%d: %s %w", key.Line, key.Value, err)
+		}
+	case value.Kind != yaml.ScalarNode:
+		return fmt.Errorf("%d: %s must be one plain value; separate several by commas", value.Line, key.Value)
+	case value.Tag == "!!null":
+		entry.value = ""
+	}
+	if before, again := entries[name]; again {
+		return fmt.Errorf("%d: %s is already set in line %d: remove one", key.Line, key.Value, before.line)
+	}
+	entries[name] = entry
+	return nil
 }
