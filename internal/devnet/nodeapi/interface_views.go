@@ -103,7 +103,7 @@ func viewBy(i model.InterfaceName, a fields) any {
 		return fields{"originalInstructionCid": nil, "transfer": a["transfer"], "status": constructor("TransferPendingReceiverAcceptance"), "meta": noMetadata}
 	case model.TransferInstructionV2Interface:
 		return instructionOf(a.record("transfer"))
-	case model.AllocationInterface:
+	case model.AllocationInterface: // none expires before its deadline here
 		return fields{"allocation": a["allocation"], "holdingCids": []any{a["lockedAmulet"]}, "meta": noMetadata}
 	case model.AllocationV2Interface:
 		return allocationOf(a.record("allocation"), a["lockedAmulet"])
@@ -198,7 +198,7 @@ func allocationOf(a fields, locked any) fields {
 		"settlement":            fields{"executors": executors, "id": reference["id"], "cid": reference["cid"], "meta": metadataOf(settlement.record("meta"), "extra-executors")},
 		"allocation": fields{"admin": instrument["admin"], "authorizer": accountOf(leg["sender"], "sender", meta), "transferLegSides": []any{side},
 			"settlementDeadline": settlement["settleBefore"], "nextIterationFunding": nil, "committed": false, "meta": noMetadata},
-		"holdingCids": []any{locked}, "createdAt": settlement["requestedAt"], "numIterations": "0", "expiresAt": settlement["settleBefore"], "meta": noMetadata,
+		"holdingCids": []any{locked}, "createdAt": settlement["requestedAt"], "numIterations": "0", "expiresAt": nil, "meta": noMetadata,
 		"availableActions": []any{
 			actionBy("AA_Settle", append([]any{instrument["admin"]}, executors...)...), actionBy("AA_Cancel", executors...), actionBy("AA_Withdraw", leg["sender"]),
 		},

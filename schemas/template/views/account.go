@@ -9,8 +9,8 @@ import (
 // Version 2 of the token standard has accounts where version 1 has parties. Contracts of version 1 keep
 // what they cannot say otherwise in metadata.
 const (
-	accountKeys       = "cip-112/"
-	extraExecutorsKey = accountKeys + "extra-executors"
+	standardKeys      = "cip-112/"
+	extraExecutorsKey = standardKeys + "extra-executors"
 )
 
 // account is the account of an owner, by the metadata about the field that names it.
@@ -25,8 +25,8 @@ func account(owner jsonscan.Value, m metadata, field string) jsonscan.Value {
 	return fill(nil, `{"id":$,"owner":$,"provider":$}`, id, owner, provider)
 }
 
-func idKey(field string) string       { return accountKeys + field + ".id" }
-func providerKey(field string) string { return accountKeys + field + ".provider" }
+func idKey(field string) string       { return standardKeys + field + ".id" }
+func providerKey(field string) string { return standardKeys + field + ".provider" }
 
 // withoutAccounts is the metadata of a transfer without what is about its two accounts.
 func (m metadata) withoutAccounts() jsonscan.Value {

@@ -2,7 +2,9 @@ package views
 
 import (
 	"slices"
+	"strconv"
 
+	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -14,9 +16,9 @@ func coinAllocationV1(dst []byte, r record) []byte {
 	dst = fill(dst, `{"allocation":{"settlement":{"allocateBefore":$,"executor":$,"meta":$,"requestedAt":$,"settleBefore":$,"settlementRef":{"cid":$,"id":$}},`,
 		settlement.text("allocateBefore"), settlement.text("executor"), settlement.metadata("meta").without(), settlement.text("requestedAt"),
 		settlement.text("settleBefore"), reference.optionalText("cid"), reference.text("id"))
-	return fill(dst, `"transferLeg":{"amount":$,"instrumentId":{"admin":$,"id":$},"meta":$,"receiver":$,"sender":$},"transferLegId":$},"holdingCids":[$],"meta":{"values":{}}}`,
+	return fill(dst, `"transferLeg":{"amount":$,"instrumentId":{"admin":$,"id":$},"meta":$,"receiver":$,"sender":$},"transferLegId":$},"holdingCids":[$],"meta":$}`,
 		leg.numeric("amount"), instrument.text("admin"), instrument.text("id"), leg.metadata("meta").without(),
-		leg.text("receiver"), leg.text("sender"), spec.text("transferLegId"), r.text("lockedAmulet"))
+		leg.text("receiver"), leg.text("sender"), spec.text("transferLegId"), r.text("lockedAmulet"), expiryMetadata(r))
 }
 
 // coinAllocationAsV2 shows an allocation of version 1, which authorizes the sending side of one leg, as
@@ -26,18 +28,31 @@ func coinAllocationAsV2(dst []byte, r record) []byte {
 	settlement, leg := spec.record("settlement"), spec.record("transferLeg")
 	reference, instrument := settlement.record("settlementRef"), leg.record("instrumentId")
 	meta, about := leg.metadata("meta"), settlement.metadata("meta")
-	sender, deadline := leg.text("sender"), settlement.text("settleBefore")
+	sender := leg.text("sender")
 	executors := append([]string{settlement.text("executor").Text()}, about.parties(extraExecutorsKey)...)
 
 	dst = fill(dst, `{"allocation":{"admin":$,"authorizer":$,"committed":false,"meta":{"values":{}},"nextIterationFunding":null,"settlementDeadline":$,"transferLegSides":[`,
-		instrument.text("admin"), account(sender, meta, "sender"), deadline)
+		instrument.text("admin"), account(sender, meta, "sender"), settlement.text("settleBefore"))
 	dst = fill(dst, `{"amount":$,"instrumentId":$,"meta":$,"otherside":$,"side":"SenderSide","transferLegId":$}]},"availableActions":`,
 		leg.numeric("amount"), instrument.text("id"), meta.withoutAccounts(), account(leg.text("receiver"), meta, "receiver"), spec.text("transferLegId"))
 	dst = appendActions(dst, actions{
 		settle: append([]string{instrument.text("admin").Text()}, executors...), cancel: executors, withdraw: sender.Text(),
 	})
-	return fill(dst, `,"createdAt":$,"expiresAt":$,"holdingCids":[$],"meta":{"values":{}},"numIterations":"0","originalAllocationCid":null,"settlement":{"cid":$,"executors":$,"id":$,"meta":$}}`,
-		settlement.text("requestedAt"), deadline, r.text("lockedAmulet"), reference.optionalText("cid"), appendParties(nil, executors), reference.text("id"), about.without(extraExecutorsKey))
+	return fill(dst, `,"createdAt":$,"expiresAt":$,"holdingCids":[$],"meta":$,"numIterations":"0","originalAllocationCid":null,"settlement":{"cid":$,"executors":$,"id":$,"meta":$}}`,
+		settlement.text("requestedAt"), r.optionalText("expiresAt"), r.text("lockedAmulet"), expiryMetadata(r),
+		reference.optionalText("cid"), appendParties(nil, executors), reference.text("id"), about.without(extraExecutorsKey))
+}
+
+// expiryMetadata tells, in microseconds since 1970, when an allocation of version 1 expires before the
+// deadline of its settlement.
+func expiryMetadata(r record) jsonscan.Value {
+	at := r.optionalText("expiresAt")
+	if string(at) == string(none) {
+		return jsonscan.Value(`{"values":{}}`)
+	}
+	micros, err := schemas.ParseTime(at.Text())
+	r.expect(err == nil, "expiresAt", "time")
+	return fill(nil, `{"values":{"`+standardKeys+`expiresAt":"$"}}`, strconv.AppendInt(nil, int64(micros), 10))
 }
 
 func coinAllocationV2(dst []byte, r record) []byte {

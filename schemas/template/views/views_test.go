@@ -50,7 +50,10 @@ var cases = []struct{ template, iface, argument, want string }{
 	{template.CoinAllocation, "Splice.Api.Token.AllocationV2:Allocation", allocation,
 		`{"originalAllocationCid":null,"settlement":{"executors":["venue::12","x::12","y::12"],"id":"s1","cid":null,"meta":{"values":{"k":"v"}}},"allocation":{"admin":"DSO::12","authorizer":{"owner":"alice::12","provider":null,"id":""},` +
 			`"transferLegSides":[{"transferLegId":"leg0","side":"SenderSide","otherside":{"owner":"bob::12","provider":null,"id":""},"amount":"3.0000000000","instrumentId":"Amulet","meta":{"values":{}}}],"settlementDeadline":"2026-07-03T00:00:00Z","nextIterationFunding":null,"committed":false,"meta":{"values":{}}},` +
-			`"holdingCids":["00cc"],"createdAt":"2026-07-01T00:00:00Z","numIterations":"0","expiresAt":"2026-07-03T00:00:00Z","availableActions":[[{"tag":"AA_Settle","value":{}},[["DSO::12","venue::12","x::12","y::12"]]],[{"tag":"AA_Cancel","value":{}},[["venue::12","x::12","y::12"]]],[{"tag":"AA_Withdraw","value":{}},[["alice::12"]]]],"meta":{"values":{}}}`},
+			`"holdingCids":["00cc"],"createdAt":"2026-07-01T00:00:00Z","numIterations":"0","expiresAt":null,"availableActions":[[{"tag":"AA_Settle","value":{}},[["DSO::12","venue::12","x::12","y::12"]]],[{"tag":"AA_Cancel","value":{}},[["venue::12","x::12","y::12"]]],[{"tag":"AA_Withdraw","value":{}},[["alice::12"]]]],"meta":{"values":{}}}`},
+	// One that expires before the deadline.
+	{template.CoinAllocation, "Splice.Api.Token.AllocationV1:Allocation", `{"expiresAt":"1970-01-01T00:00:01.5Z",` + allocation[1:],
+		`{"allocation":` + allocation[len(`{"lockedAmulet":"00cc","allocation":`):len(allocation)-1] + `,"holdingCids":["00cc"],"meta":{"values":{"cip-112/expiresAt":"1500000"}}}`},
 	{template.CoinAllocationV2, "Splice.Api.Token.AllocationV2:Allocation", allocationV2,
 		`{"originalAllocationCid":null,"settlement":` + settlementV2 + `,"allocation":` + specV2 + `,"holdingCids":["00cc"],"createdAt":"2026-07-01T00:00:00Z","numIterations":"2","expiresAt":"2026-09-01T00:00:00Z",` +
 			`"availableActions":[[{"tag":"AA_Settle","value":{}},[["DSO::12","a::12","venue::12"]]],[{"tag":"AA_Cancel","value":{}},[["a::12","venue::12"]]],[{"tag":"AA_Withdraw","value":{}},[["alice::12"]]]],"meta":{"values":{}}}`},
