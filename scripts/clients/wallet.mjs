@@ -44,4 +44,12 @@ await step('assets', async () => assets.asset.list);
 const amulet = await step('connect the coin', () => sdk.extend({ amulet: { scanApiUrl: scan, auth, registryUrl: scan } }));
 const tap = await step('prepare a tap', () => amulet.amulet.tap(partyId, '100'));
 await step('tap', () => sdk.ledger.prepare({ partyId, commands: tap[0], disclosedContracts: tap[1] }).sign(keys.privateKey).execute({ partyId }));
+await step('balance after the tap', async () => {
+  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+    const [coin] = await token.token.utxos.list({ partyId });
+    if (+coin?.interfaceViewValue.amount === 100) return;
+    await new Promise((passed) => setTimeout(passed, 200));
+  }
+  throw new Error('the coin of the tap was not seen in 20 s');
+});
 process.exit(0); // websockets are open
