@@ -212,7 +212,7 @@ func (w *Allocations) WithdrawLeg(ctx context.Context, actor Actor, contractID s
 // end withdraws an allocation.
 func (w *Allocations) end(ctx context.Context, actor Actor, name, contractID string, extra *extraArgs, argument map[string]any) (AllocationResult, error) {
 	const choice = "Allocation_Withdraw"
-	extra.Context.Values[contextExpireLock] = anyValue{"AV_Bool", true}
+	extra.Context.Values[contextExpireLock] = anyValue{template.AnyBool, true}
 	argument["extraArgs"] = extra
 	s := exerciseAs(actor.Party, name, contractID, choice, argument)
 	s.Disclosed = disclose(extra.disclosed...)

@@ -64,7 +64,7 @@ type extraArgs struct {
 // with adds a contract to the context, unless it is nil.
 func (x *extraArgs) with(key string, c *Contract) {
 	if c != nil {
-		x.Context.Values[key] = anyValue{"AV_ContractId", c.ID}
+		x.Context.Values[key] = anyValue{template.AnyContractID, c.ID}
 		x.disclosed = append(x.disclosed, c)
 	}
 }
@@ -228,7 +228,7 @@ func (w *Tokens) answer(ctx context.Context, actor Actor, contractID, choice str
 		return InstructionResult{}, err
 	}
 	if choice != template.TransferInstructionAccept {
-		extra.Context.Values[contextExpireLock] = anyValue{"AV_Bool", true}
+		extra.Context.Values[contextExpireLock] = anyValue{template.AnyBool, true}
 	}
 	return w.instruct(ctx, choice, node.Submission{
 		ActAs:     []string{actor.Party},

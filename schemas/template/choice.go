@@ -48,6 +48,9 @@ const (
 	InsufficientTopUpAmount = "ITR_InsufficientTopupAmount"
 	// Of TransferInstructionResult_Output.
 	TransferInstructionFailed = "TransferInstructionResult_Failed"
+	// Of AnyValue, what contexts of choices hold.
+	AnyBool       = "AV_Bool"
+	AnyContractID = "AV_ContractId"
 )
 
 // ReasonKey is the key of a transfer's description in metadata of the token standard.

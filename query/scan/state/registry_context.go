@@ -66,13 +66,13 @@ func (g *registry) newContext(p *query.Params) *contextBuilder {
 
 // flag tells the choice something.
 func (b *contextBuilder) flag(key string, value bool) {
-	b.values[key] = contextValue{"AV_Bool", value}
+	b.values[key] = contextValue{template.AnyBool, value}
 }
 
 // add names a contract to the choice and discloses it, unless there is none.
 func (b *contextBuilder) add(key string, c *contract) {
 	if c != nil {
-		b.values[key] = contextValue{"AV_ContractId", c.Event.ContractID}
+		b.values[key] = contextValue{template.AnyContractID, c.Event.ContractID}
 		b.list = append(b.list, *c)
 	}
 }
