@@ -158,7 +158,7 @@ func wantLines(t *testing.T, src *memorySource, ref schemas.NetworkRef, encoding
 	if ref.Kind == schemas.NetworkUpdates {
 		for i := range src.updates {
 			if u := &src.updates[i]; u.RecordTime > ref.Start && u.RecordTime <= ref.End {
-				lines = append(lines, string(schemas.AppendUpdate(nil, u, schemas.UpdateForm{Values: form.For(u.Encoding)})))
+				lines = append(lines, string(schemas.AppendUpdate(nil, u, schemas.UpdateForm{Values: form.For(u.Encoding), NullInterfaces: true})))
 			}
 		}
 		return lines

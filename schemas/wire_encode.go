@@ -48,6 +48,9 @@ type UpdateForm struct {
 	// NodeLocal is the form of v0: event ids begin with "#", and offsets are those of
 	// LocalOffset.
 	NodeLocal bool
+	// NullInterfaces gives exercises of a template's own choices the member interface_id with null,
+	// as the network's bulk files do.
+	NullInterfaces bool
 	// Values defaults to StoredValues.
 	Values ValueWriter
 }
@@ -233,6 +236,8 @@ func appendEvent(dst []byte, updateID string, e *Event, form *UpdateForm) []byte
 	dst = form.values().AppendExerciseResult(dst, e)
 	if e.InterfaceID != "" {
 		dst = appendMember(dst, "interface_id", e.InterfaceID)
+	} else if form.NullInterfaces {
+		dst = append(dst, `,"interface_id":null`...)
 	}
 	dst = appendMember(dst, "package_name", e.PackageName)
 	dst = appendMember(dst, "template_id", e.TemplateID)

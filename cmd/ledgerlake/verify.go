@@ -50,11 +50,16 @@ It verifies all streams of the store, or the one of --stream. days, verdicts and
 about the public history, which is stream scan.
 
 Without --check it runs all checks that apply, days only with --peer. If --check names days
-and there is no --peer, it compares with --scan-url.`,
+and there is no --peer, it compares with --scan-url.
+
+With --against it compares only the lines of files in the network's layout, which another
+operator or the network has published, with those that this store gives. How the lines are cut
+into files and compressed does not matter. The first lines that differ are shown.`,
 		Example: "  ledgerlake verify --data /srv/ledgerlake\n" +
 			"  ledgerlake verify --stream scan\n" +
 			"  ledgerlake verify --check batches,hashes --json | jq .checks\n" +
-			"  ledgerlake verify --check days --peer https://lake.example.com",
+			"  ledgerlake verify --check days --peer https://lake.example.com\n" +
+			"  ledgerlake verify --layout network --against ./bulk",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			c.quiet()
@@ -70,6 +75,8 @@ and there is no --peer, it compares with --scan-url.`,
 	cmd.Flags().StringSliceVar(&v.Checks, "check", nil, "checks to run: "+strings.Join(names, ", ")+"; default all that apply")
 	cmd.Flags().StringVar(&v.Stream, "stream", "", "the stream to verify: scan, or node:PARTICIPANT; default all")
 	cmd.Flags().StringVar(&v.Peer, "peer", "", "address of a ledgerlake or scan whose history must be the same")
+	cmd.Flags().StringVar(&v.Against, "against", "", "folder with files as the network publishes them, by their keys, whose lines must be those of the store; nothing else is checked")
+	cmd.Flags().StringVar(&v.Layout, "layout", app.NetworkLayout, "layout of the files of --against")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

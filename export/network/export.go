@@ -166,15 +166,16 @@ func (e *Exporter) written(ctx context.Context, ref schemas.NetworkRef, last sto
 // write puts the unit's objects into the bucket.
 func (e *Exporter) write(ctx context.Context, u published.Folder, overwrite bool) (_ []published.NetworkLines, err error) {
 	sinks := make([]*bucketSink, len(schemas.NetworkEncodings))
-	writers := make([]*lineWriter, len(sinks))
+	writers, takers := make([]*lineWriter, len(sinks)), make([]lineTaker, len(sinks))
 	for i, encoding := range schemas.NetworkEncodings {
 		sinks[i] = &bucketSink{exporter: e, ref: u.Ref, encoding: encoding, overwrite: overwrite, objects: []published.NetworkObject{}}
 		defer func() { err = errors.Join(err, sinks[i].close()) }()
 		if writers[i], err = e.newLineWriter(encoding, sinks[i]); err != nil {
 			return nil, err
 		}
+		takers[i] = writers[i]
 	}
-	if err := e.writeLines(ctx, u, writers...); err != nil {
+	if err := e.writeLines(ctx, u, takers...); err != nil {
 		return nil, err
 	}
 	lines := make([]published.NetworkLines, len(sinks))

@@ -70,24 +70,45 @@ type lineSink interface {
 	finish(ctx context.Context, size Size) error
 }
 
-// lineWriter cuts the lines of one kind and encoding of a folder into objects.
-type lineWriter struct {
+// lineTaker takes the lines of one kind and encoding of a folder, in order.
+type lineTaker interface {
+	// add takes the line that was appended to buffer()[:0], without its end.
+	add(ctx context.Context, line []byte) error
+	end(ctx context.Context) error
+	buffer() []byte
+	valuesOf(stored schemas.Encoding) schemas.ValueWriter
+}
+
+// lines are what takers of lines have in common: the encoding, and memory for a line.
+type lines struct {
 	values values.Writer
+	line   []byte
+}
+
+func (l *lines) buffer() []byte { return l.line[:0] }
+
+func (l *lines) valuesOf(stored schemas.Encoding) schemas.ValueWriter { return l.values.For(stored) }
+
+// lineWriter cuts the lines into objects.
+type lineWriter struct {
+	lines
 	sink   lineSink
 	cut    Cut
 	frames *frameWriter
 	// object counts the open object, if there is one, and total those that are ended.
 	object *Size
 	total  Size
-	line   []byte
+}
+
+func (e *Exporter) linesIn(encoding schemas.Encoding) lines {
+	return lines{values: values.Writer{Catalog: e.Values, Want: encoding}}
 }
 
 func (e *Exporter) newLineWriter(encoding schemas.Encoding, sink lineSink) (*lineWriter, error) {
 	frames, err := newFrameWriter(e.Cut.FrameBytes)
-	return &lineWriter{values: values.Writer{Catalog: e.Values, Want: encoding}, sink: sink, cut: e.Cut, frames: frames}, err
+	return &lineWriter{lines: e.linesIn(encoding), sink: sink, cut: e.Cut, frames: frames}, err
 }
 
-// add writes the line that was appended to w.line[:0].
 func (w *lineWriter) add(ctx context.Context, line []byte) error {
 	w.line = append(line, '\n')
 	if w.object == nil {
@@ -119,27 +140,27 @@ func (w *lineWriter) end(ctx context.Context) error {
 	return w.sink.finish(ctx, size)
 }
 
-func (w *lineWriter) update(dst []byte, u *schemas.Update) []byte {
-	return schemas.AppendUpdate(dst, u, schemas.UpdateForm{Values: w.values.For(u.Encoding)})
+func appendUpdate(dst []byte, u *schemas.Update, to lineTaker) []byte {
+	return schemas.AppendUpdate(dst, u, schemas.UpdateForm{Values: to.valuesOf(u.Encoding), NullInterfaces: true})
 }
 
-func (w *lineWriter) contract(dst []byte, c *history.ActiveContract) []byte {
-	return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, w.values.For(c.Encoding))
+func appendContract(dst []byte, c *history.ActiveContract, to lineTaker) []byte {
+	return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, to.valuesOf(c.Encoding))
 }
 
 // writeLines writes all rows of a unit, a JSON line each, in all encodings in one reading.
-func (e *Exporter) writeLines(ctx context.Context, u published.Folder, writers ...*lineWriter) error {
+func (e *Exporter) writeLines(ctx context.Context, u published.Folder, takers ...lineTaker) error {
 	var err error
 	if u.Ref.Kind == schemas.NetworkACS {
 		err = e.Pages.Contracts(ctx, u.MigrationID, u.Ref.Start, func(ctx context.Context, page []history.ActiveContract) error {
-			return writePage(ctx, page, writers, (*lineWriter).contract)
+			return writePage(ctx, page, takers, appendContract)
 		})
 	} else {
 		err = e.Pages.Updates(ctx, u.After, u.Through, func(ctx context.Context, page []schemas.Update) error {
-			return writePage(ctx, page, writers, (*lineWriter).update)
+			return writePage(ctx, page, takers, appendUpdate)
 		})
 	}
-	for _, w := range writers {
+	for _, w := range takers {
 		if err == nil {
 			err = w.end(ctx)
 		}
@@ -151,12 +172,12 @@ func (e *Exporter) writeLines(ctx context.Context, u published.Folder, writers .
 }
 
 // writePage writes a page in each encoding, side by side.
-func writePage[T any](ctx context.Context, page []T, writers []*lineWriter, appendRow func(*lineWriter, []byte, *T) []byte) error {
+func writePage[T any](ctx context.Context, page []T, takers []lineTaker, appendRow func([]byte, *T, lineTaker) []byte) error {
 	running, ctx := guard.WithContext(ctx)
-	for _, w := range writers {
+	for _, w := range takers {
 		running.Go(func() error {
 			for i := range page {
-				if err := w.add(ctx, appendRow(w, w.line[:0], &page[i])); err != nil {
+				if err := w.add(ctx, appendRow(w.buffer(), &page[i], w)); err != nil {
 					return err
 				}
 			}

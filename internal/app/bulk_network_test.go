@@ -132,7 +132,9 @@ func TestNetworkLayoutAsAClientReadsIt(t *testing.T) {
 			more = fmt.Sprintf(`,"next_page_token":%q`, token)
 		}
 		askJSON(t, base+"/v0/history/bulk/updates", fmt.Sprintf(body, more), &page)
-		updates = append(updates, networkLines(t, page)...)
+		for _, line := range networkLines(t, page) {
+			updates = append(updates, strings.ReplaceAll(line, `"interface_id":null,`, "")) // pages leave it out
+		}
 		if token = page.Token; token == "" {
 			t.Fatal("the listing of a stretch that goes beyond what is published ends without a token")
 		}

@@ -75,6 +75,8 @@ type VerifyConfig struct {
 	Stream string
 	// Peer is the URL of a ledgerlake or scan whose history must be the same, "" for none.
 	Peer string
+	// Against is a folder with files in a Layout to compare with, and nothing else; "" for none.
+	Against, Layout string
 }
 
 // CheckNames are the names of all checks, in the order in which they are done.
@@ -84,6 +86,9 @@ func CheckNames() []string {
 
 // check fills in the checks that apply and the peer.
 func (f *VerifyConfig) check(names, scanURLs []string) error {
+	if f.Against != "" {
+		return f.checkAgainst()
+	}
 	for _, name := range f.Checks {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("--check %s is unknown%s the checks are %s", name, settings.DidYouMean(name, "", names), strings.Join(names, ", "))
@@ -169,6 +174,9 @@ type verifier struct {
 func (a *App) Verify(ctx context.Context, f VerifyConfig, progress *console.Progress) (*Verification, error) {
 	if err := f.check(CheckNames(), a.p.cfg.ScanURLs); err != nil {
 		return nil, settings.AsUsage(err)
+	}
+	if f.Against != "" {
+		return a.verifyAgainst(ctx, f.Against, progress)
 	}
 	if f.has(verify.Days) {
 		if err := probe.Scan(ctx, "peer", f.Peer); err != nil {
