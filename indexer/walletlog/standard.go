@@ -153,6 +153,9 @@ func allocation(b branch) []store.WalletEntry {
 			entry.Sender.Amount = entry.Sender.Amount.Minus(b.amount(e, "amount", side.At("amount")))
 		}
 	}
+	if next := specification.At("nextIterationFunding", template.CoinInstrument); next != nil {
+		entry.Sender.Amount = entry.Sender.Amount.Minus(b.amount(e, "nextIterationFunding", next))
+	}
 	return []store.WalletEntry{entry}
 }
 

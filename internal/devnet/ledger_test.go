@@ -320,7 +320,7 @@ func TestHistoryIsVaried(t *testing.T) {
 // allTemplateNames are those of the contracts that all histories have: others take a command, or
 // rewards by traffic.
 func allTemplateNames() []string {
-	others := []*model.Template{model.SetupProposalTemplate, model.AllocationTemplate, model.RewardCouponTemplate, model.CalculateRewardsTemplate, model.ProcessRewardsTemplate}
+	others := []*model.Template{model.SetupProposalTemplate, model.AllocationTemplate, model.AllocationV2Template, model.RewardCouponTemplate, model.CalculateRewardsTemplate, model.ProcessRewardsTemplate}
 	var all []string
 	for _, t := range model.Templates {
 		if !t.Private && !slices.Contains(others, t) {

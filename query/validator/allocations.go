@@ -24,6 +24,8 @@ func (a *allocations) operations() []operation {
 		{method: "GET", path: "/v0" + allocationsPath, name: "allocations", handle: a.list},
 		{method: "POST", path: "/v0" + allocationsPath, name: "v0.allocate", write: true, handle: a.allocateLeg},
 		{method: "POST", path: "/v0" + allocationsPath + "/{contract_id}/withdraw", name: "v0.withdraw_allocation", write: true, handle: byPath(withdrawLeg)},
+		{method: "POST", path: "/v2" + allocationsPath, name: "v2.allocate", write: true, handle: a.allocateSides},
+		{method: "POST", path: "/v2" + allocationsPath + "/{contract_id}/withdraw", name: "v2.withdraw_allocation", write: true, handle: byPath(withdrawSides)},
 	}
 }
 

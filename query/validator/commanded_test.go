@@ -152,6 +152,12 @@ func (m memoryAllocations) AllocateLeg(_ context.Context, a wallet.Actor, r wall
 func (m memoryAllocations) WithdrawLeg(_ context.Context, a wallet.Actor, id string) (wallet.AllocationResult, error) {
 	return m.allocate("leg withdraw %s %s", a.Party, id)
 }
+func (m memoryAllocations) AllocateSides(_ context.Context, a wallet.Actor, r wallet.SidesRequest) (wallet.AllocationResult, error) {
+	return m.allocate("sides %s %s %v %v %v %v %v %v", a.Party, r.Executors, r.Reference, r.Deadline.UnixMicro() > 0, r.Sides, r.Next, r.Committed, r.Meta)
+}
+func (m memoryAllocations) WithdrawSides(_ context.Context, a wallet.Actor, id string) (wallet.AllocationResult, error) {
+	return m.allocate("sides withdraw %s %s", a.Party, id)
+}
 func (m memoryUsers) Onboard(_ context.Context, r wallet.OnboardRequest) (string, error) {
 	_, err := m.do("onboard %s %q %v", r.User, r.Party, r.CreateParty)
 	return cmp.Or(r.Party, r.User+"::1220"), err

@@ -54,6 +54,8 @@ type Commands struct {
 	Allocations interface {
 		AllocateLeg(ctx context.Context, actor wallet.Actor, r wallet.LegRequest) (wallet.AllocationResult, error)
 		WithdrawLeg(ctx context.Context, actor wallet.Actor, contractID string) (wallet.AllocationResult, error)
+		AllocateSides(ctx context.Context, actor wallet.Actor, r wallet.SidesRequest) (wallet.AllocationResult, error)
+		WithdrawSides(ctx context.Context, actor wallet.Actor, contractID string) (wallet.AllocationResult, error)
 	}
 	Users interface {
 		Onboard(ctx context.Context, r wallet.OnboardRequest) (party string, err error)

@@ -65,6 +65,12 @@ func TestCommands(t *testing.T) {
 			fmt.Sprintf("leg %s %s {s 00ref} 1 %d %d map[a:b] l %s 2.5000000000 map[]", alice, external, later, later+1, bob),
 			`{"output":{"allocation_cid":"00allocation"},"sender_change_cids":["00change"],"meta":{"k":"v"}}`},
 		{"alice", "POST", "/v0/allocations/00ab/withdraw", "", "leg withdraw " + alice + " 00ab", `{"sender_holding_cids":["00change"],"meta":{"k":"v"}}`},
+		{"alice", "POST", "/v2/allocations", fmt.Sprintf(`{"settlement":{"executors":["%s"],"settlement_ref":{"id":"s"},"settlement_deadline":%d},"transfer_leg_sides":[
+			{"transfer_leg_id":"l1","side":"SENDERSIDE","otherside":"%s","amount":"2","meta":{"a":"b"}},{"transfer_leg_id":"l2","side":"RECEIVERSIDE","otherside":"%s","amount":"3"}],
+			"next_iteration_funding":{"Amulet":"1"},"committed":true}`, external, later, bob, bob),
+			fmt.Sprintf("sides %s [%s] {s } true [{l1 true %s 2.0000000000 map[a:b]} {l2 false %s 3.0000000000 map[]}] map[Amulet:1.0000000000] true map[]", alice, external, bob, bob),
+			`{"output":{"allocation_cid":"00allocation"},"sender_change_cids":["00change"],"meta":{"k":"v"}}`},
+		{"alice", "POST", "/v2/allocations/00ab/withdraw", "", "sides withdraw " + alice + " 00ab", `{"authorizer_holding_cids":{"Amulet":["00change"]},"meta":{"k":"v"}}`},
 		{"newbie", "POST", "/v0/register", "", `onboard newbie "" false`, `{"party_id":"newbie::1220"}`},
 		{"nobody", "POST", "/v0/register", "{}", `onboard nobody "" false`, `{"party_id":"nobody::1220"}`},
 		{"admin", "POST", "/v0/admin/users", `{"name":"carol"}`, `onboard carol "" false`, `{"party_id":"carol::1220"}`},

@@ -7,9 +7,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 )
 
-// notOffered are operations of the network that this interface has no answer to: allocations.
+// notOffered are operations of the network that this interface has no answer to: requests of allocations.
 var notOffered = []string{
-	"POST /v2/allocations", "POST /v2/allocations/{contract_id}/withdraw",
 	"GET /v0/wallet/token-standard/allocation-requests",
 	"POST /v0/wallet/token-standard/allocation-requests/{contract_id}/reject", "POST /v2/wallet/token-standard/allocation-requests/{contract_id}/reject",
 }

@@ -17,6 +17,7 @@ var implements = map[*model.Template][]model.InterfaceName{
 	model.LockedAmuletTemplate:        {model.HoldingInterface, model.HoldingV2Interface},
 	model.TransferInstructionTemplate: {model.TransferInstructionInterface, model.TransferInstructionV2Interface},
 	model.AllocationTemplate:          {model.AllocationInterface, model.AllocationV2Interface},
+	model.AllocationV2Template:        {model.AllocationV2Interface},
 	model.ExternalRulesTemplate: {model.TransferFactoryInterface, model.TransferFactoryV2Interface, model.AllocationFactoryInterface,
 		model.AllocationFactoryV2Interface, model.SettlementFactoryInterface, model.EventLogInterface},
 	model.AmuletRulesTemplate:      {model.EventLogInterface},
@@ -106,6 +107,9 @@ func viewBy(i model.InterfaceName, a fields) any {
 	case model.AllocationInterface: // none expires before its deadline here
 		return fields{"allocation": a["allocation"], "holdingCids": []any{a["lockedAmulet"]}, "meta": noMetadata}
 	case model.AllocationV2Interface:
+		if a["settlement"] != nil {
+			return allocationV2Of(a)
+		}
 		return allocationOf(a.record("allocation"), a["lockedAmulet"])
 	case model.FeaturedAppRightInterface, model.FeaturedAppRightV2Interface:
 		return fields{"dso": a["dso"], "provider": a["provider"]}
@@ -179,6 +183,24 @@ func instructionOf(t fields) fields {
 // actionBy is an entry of a map from actions to the sets of parties that may take them together.
 func actionBy(name string, parties ...any) []any {
 	return []any{constructor(name), []any{parties}}
+}
+
+// allocationV2Of is the view of an allocation of the second version.
+func allocationV2Of(a fields) fields {
+	settlement, spec := a.record("settlement"), a.record("allocation")
+	executors := settlement["executors"].([]any)
+	holdings := []any{}
+	if locked := a["lockedAmulet"]; locked != nil {
+		holdings = append(holdings, locked)
+	}
+	sorted := slices.SortedFunc(slices.Values(executors), func(x, y any) int { return strings.Compare(x.(string), y.(string)) })
+	settlers := slices.SortedFunc(slices.Values(append([]any{spec["admin"]}, executors...)), func(x, y any) int { return strings.Compare(x.(string), y.(string)) })
+	actions := []any{actionBy("AA_Settle", slices.Compact(settlers)...), actionBy("AA_Cancel", slices.Compact(sorted)...)}
+	if spec["committed"] != true || spec["settlementDeadline"] != nil {
+		actions = append(actions, actionBy("AA_Withdraw", spec.record("authorizer")["owner"]))
+	}
+	return fields{"originalAllocationCid": nil, "settlement": settlement, "allocation": spec, "holdingCids": holdings, "createdAt": a["createdAt"],
+		"numIterations": a["numIterations"], "expiresAt": a["expiresAt"], "meta": noMetadata, "availableActions": actions}
 }
 
 // allocationOf is the second version's view of an allocation of the first.

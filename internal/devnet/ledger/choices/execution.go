@@ -343,16 +343,18 @@ func choiceArgument(t *model.Template, iface model.InterfaceName, choice string)
 	return values.Default().ChoiceArgument(t.Pkg.Name, t.Name, name, choice)
 }
 
-// ruleOf finds what a choice does. A choice of an interface is found without it, too.
+// ruleOf finds what a choice does. A choice of an interface is found without it, too: of several
+// versions it is that of the first.
 func (e *Execution) ruleOf(t *model.Template, choice string, iface model.InterfaceName) (*rule, model.InterfaceName) {
 	if choice == "Archive" && iface == model.NoInterface {
 		return e.choices.archival, model.NoInterface
 	}
-	r := e.choices.rules[t][choice]
-	if r == nil || iface != model.NoInterface && r.through != iface {
-		return nil, iface
+	for _, r := range e.choices.rules[t][choice] {
+		if iface == model.NoInterface || r.through == iface {
+			return r, r.through
+		}
 	}
-	return r, r.through
+	return nil, iface
 }
 
 // perform exercises a choice that is part of another.

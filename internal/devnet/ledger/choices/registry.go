@@ -7,7 +7,7 @@ import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 // among them: that it does by itself.
 type choices struct {
 	creations map[*model.Template]payloadReader
-	rules     map[*model.Template]map[string]*rule
+	rules     map[*model.Template]map[string][]*rule // one for each interface that has such a choice
 	archival  *rule
 }
 
@@ -25,7 +25,7 @@ type rule struct {
 }
 
 func newChoices() *choices {
-	all := &choices{creations: map[*model.Template]payloadReader{}, rules: map[*model.Template]map[string]*rule{},
+	all := &choices{creations: map[*model.Template]payloadReader{}, rules: map[*model.Template]map[string][]*rule{},
 		archival: consuming(func(_ *Execution, c *model.Contract, _ model.Argument) []model.Party {
 			signatories, _ := c.Payload.Stakeholders(nil, nil)
 			return signatories
@@ -34,7 +34,7 @@ func newChoices() *choices {
 		addTransferChoices, addCoinChoices, addTrafficChoices, addPreapprovalChoices, addTokenChoices,
 		addInstallChoices, addOfferChoices, addRequestChoices, addCommandChoices, addDelegationChoices,
 		addMergeChoices, addNameChoices, addLicenseChoices, addFeaturedChoices,
-		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addRewardChoices,
+		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addAllocationV2Choices, addRewardChoices,
 	} {
 		add(all)
 	}
@@ -43,9 +43,9 @@ func newChoices() *choices {
 
 func (all *choices) on(t *model.Template, choice string, r *rule) {
 	if all.rules[t] == nil {
-		all.rules[t] = map[string]*rule{}
+		all.rules[t] = map[string][]*rule{}
 	}
-	all.rules[t][choice] = r
+	all.rules[t][choice] = append(all.rules[t][choice], r)
 }
 
 type (

@@ -119,6 +119,7 @@ var (
 	RewardCouponTemplate      = newTemplate(amuletPackage, "Splice.Amulet:RewardCouponV2")
 	CalculateRewardsTemplate  = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2")
 	ProcessRewardsTemplate    = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:ProcessRewardsV2")
+	AllocationV2Template      = newTemplate(amuletPackage, "Splice.AmuletAllocationV2:AmuletAllocationV2")
 )
 
 // Contract is a contract of the ledger. All members but the last three are fixed

@@ -67,6 +67,8 @@ func (x *Executor) noticeRequest(c *model.Contract) {
 		x.Tokens.awaitAnswer(c)
 	case model.AmuletAllocation:
 		x.Tokens.awaitSettlement(c)
+	case model.AllocationV2:
+		x.Tokens.awaitSettlementV2(c)
 	case model.CouponV2:
 		x.Clock.alarmAt(p.ExpiresAt, func() { x.Rewards.expireCoupons([]*model.Contract{c}) })
 	case model.CommandCounter:

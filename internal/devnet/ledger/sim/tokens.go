@@ -74,6 +74,35 @@ func (x *Tokens) expireAllocations() {
 	}
 }
 
+var (
+	expireAllocationsV2 = model.NewShape("cancellations", "observers")
+	cancelAllocation    = model.NewShape("actors", "extraArgs")
+	cancelledShape      = model.NewShape("output", "authorizerHoldingCids", "meta")
+)
+
+// awaitSettlementV2 has an allocation of the second version end when its time is over.
+func (x *Tokens) awaitSettlementV2(c *model.Contract) {
+	x.Clock.alarmAt(c.Payload.(model.AllocationV2).ExpiresAt+x.Clock.grace(), func() { x.expireAllocationV2(c) })
+}
+
+func (x *Tokens) expireAllocationV2(c *model.Contract) {
+	if !c.IsActive() {
+		return
+	}
+	a, locked, back := x.Tx.Arena(), x.Tx.ByNumber[c.Payload.(model.AllocationV2).Locked], x.Tx.Arena().TextMap()
+	argument := a.Record(cancelAllocation, a.List(model.PartyValue(model.Dso)), x.extraArgs())
+	at := x.Tx.Exercise(x.Rules.external, "ExternalPartyAmuletRules_ExpireAmuletAllocationsV2",
+		a.Record(expireAllocationsV2, a.List(a.Record(model.TupleShape, model.ContractID(c.Number), argument)), a.List()), model.Dso)
+	inner := x.Tx.Exercise(c, "Allocation_Cancel", argument, model.Dso)
+	x.Tx.Through(inner, model.AllocationV2Interface)
+	x.Tx.Archive(c)
+	if locked.IsActive() {
+		back = a.TextMap(model.Text(model.InstrumentAmuletInPayload), a.List(model.ContractID(x.bank.ExpireLock(locked).Number)))
+	}
+	x.Tx.Finish(inner, a.Record(cancelledShape, a.Variant("AllocationResult_Cancelled", model.Unit()), back, model.Metadata(a, model.TxKindMetaKey, "unlock")))
+	x.Tx.Finish(at, a.Record(model.EmptyRecordShape))
+}
+
 func (x *Tokens) endAllocation(c *model.Contract) model.Value {
 	a, locked, back := x.Tx.Arena(), x.Tx.ByNumber[c.Payload.(model.AmuletAllocation).Locked], x.Tx.Arena().List()
 	at := x.Tx.Consume(c, "AmuletAllocation_DsoExpire", a.Record(expireAllocationArg, model.Boolean(locked.IsActive())), model.Dso)
