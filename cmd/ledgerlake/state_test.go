@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -151,6 +152,8 @@ func TestStateFollowsFromHistory(t *testing.T) {
 		{"GET /v0/featured-apps", []string{"Splice.Amulet:FeaturedAppRight"}},
 		{"GET /v0/unclaimed-development-fund-coupons", []string{"Splice.Amulet:UnclaimedDevelopmentFundCoupon"}},
 		{"GET /v0/admin/validator/licenses", []string{"Splice.ValidatorLicense:ValidatorLicense"}},
+		{"GET /v0/amulet-price/votes", []string{"Splice.DSO.AmuletPrice:AmuletPriceVote"}},
+		{"GET /v0/admin/sv/voterequests", []string{"Splice.DsoRules:VoteRequest"}},
 	} {
 		t.Run(c.operation, func(t *testing.T) {
 			status, body := answer(t, ours, c.operation)
@@ -213,9 +216,22 @@ func operationsOf(t *testing.T, h *sharedHistory) []string {
 		"GET /v0/synchronizer-identities/global-domain", "GET /v0/synchronizer-bootstrapping-transactions/global-domain",
 		"GET /v0/synchronizer-bootstrapping-transactions/nowhere", "GET /v0/featured-apps/nobody::1220aa", "GET /v0/ans-entries/by-name/nobody",
 		"GET /v0/internal/reward-accounting-process/rounds/earliest-available", "GET /v0/events/latest-record-time",
+		"GET /v0/amulet-price/votes", "GET /v0/admin/sv/voterequests", "GET /v0/acs/nobody::1220aa", `POST /v0/admin/sv/voteresults {"limit":1000}`,
+		`POST /v0/admin/sv/voteresults {"limit":1,"accepted":false}`, `POST /v0/admin/sv/voteresults {"limit":2,"pageToken":2}`,
+		`POST /v0/admin/sv/voteresults {"limit":2,"pageToken":1}`, `POST /v0/admin/sv/voteresults {"limit":9,"effectiveFrom":"2026"}`,
+		`POST /v0/admin/sv/voteresults/count {"actionName":"SRARC_"}`,
+	}
+	for _, c := range active["Splice.DsoRules:VoteRequest"] {
+		request := parse[struct{ TrackingCid string }](t, c.Payload)
+		id := cmp.Or(request.TrackingCid, c.ID)
+		list = append(list, "GET /v0/voterequests/"+id, fmt.Sprintf(`POST /v0/voterequest {"vote_request_contract_ids":[%q]}`, id))
+	}
+	for _, c := range active["Splice.DSO.SvState:SvNodeState"] {
+		list = append(list, fmt.Sprintf(`POST /v0/admin/sv/previous-sv-reward-weight {"svParty":%q}`, parse[struct{ Sv string }](t, c.Payload).Sv))
 	}
 	for round := range 60 {
-		list = append(list, fmt.Sprintf("GET /v0/internal/reward-accounting-process/rounds/%d/activity-totals", round),
+		list = append(list, fmt.Sprintf("GET /v0/amulet-config-for-round?round=%d", round),
+			fmt.Sprintf("GET /v0/internal/reward-accounting-process/rounds/%d/activity-totals", round),
 			fmt.Sprintf("GET /v0/internal/reward-accounting-process/rounds/%d/root-hash", round))
 	}
 	payload := func(c activeContract, member string) string {
@@ -277,7 +293,7 @@ func TestStateEqualsTheUpstreams(t *testing.T) {
 	for _, part := range []string{
 		"/v0/ans-entries/by-name/", "/v0/ans-entries/by-party/", "/v0/transfer-preapprovals/by-party/", "/v0/transfer-command-counter/",
 		"/v0/transfer-command/status", "/v0/featured-apps/by-provider/", "/v0/featured-apps/by-contract-id/", "/activity-totals", "/root-hash",
-		"/traffic-status", "/validator-faucets", "/v0/domains/", "/v1/domains/",
+		"/traffic-status", "/validator-faucets", "/v0/domains/", "/v1/domains/", "/voteresults", "/amulet-config-for-round",
 	} {
 		missing[part] = true
 	}

@@ -255,7 +255,7 @@ func TestCloseRemovesOnlyOwnFiles(t *testing.T) {
 // TestHistoryIsVaried guards the point of the simulation: that everything a reader
 // must cope with occurs.
 func TestHistoryIsVaried(t *testing.T) {
-	_, c := startLedger(t, sim.Config{Updates: 6000, Seed: 42, SkipCompact: true})
+	_, c := startLedger(t, sim.Config{Updates: 6000, Seed: 47, SkipCompact: true})
 	choices, templates := map[string]int{}, map[string]int{}
 	var bytes, nodes, updates, synchronizers, interfaces, roots int
 	for _, it := range c.allUpdates("/v2/updates", "protobuf_json", 1000) {
@@ -306,6 +306,7 @@ func TestHistoryIsVaried(t *testing.T) {
 		"DsoRules_AllocateUnallocatedUnclaimedActivityRecord", "AmuletRules_SetConfig", "FeaturedAppRight_Cancel",
 		"AmuletRules_UpdateExternalPartyConfigStates", "DsoRules_SetSynchronizerNodeConfig",
 		"Shipment_Advance", "Shipment_Inspect", "Tracked_Ping", "DsoRules_ReceiveSvRewardCoupon", "DsoRules_OnboardValidator",
+		"DsoRules_UpdateAmuletPriceVote", "DsoRules_RequestVote", "DsoRules_CastVote", "DsoRules_CloseVoteRequest", "DsoRules_UpdateSvRewardWeight",
 	} {
 		if choices[choice] == 0 {
 			t.Errorf("choice %s does not occur", choice)

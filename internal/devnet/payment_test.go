@@ -243,7 +243,7 @@ func TestSubscriptions(t *testing.T) {
 // TestNamePaymentWhoseCoinIsUnlocked has a simulated user take back the coin of a payment for a
 // name once its lock has expired. The network then leaves the payment alone.
 func TestNamePaymentWhoseCoinIsUnlocked(t *testing.T) {
-	d := newDesk(t, sim.Config{Updates: 800, Seed: 12})
+	d := newDesk(t, sim.Config{Updates: 800, Seed: 15})
 	unlocked := 0
 	for _, c := range d.l.OfTemplate(model.InitialPaymentTemplate, nil) {
 		p := c.Payload.(model.SubscriptionPayment)

@@ -29,7 +29,7 @@ const rewardsPath = "/v0/internal/reward-accounting-process/rounds/"
 // TestRewardsFollowFromActivity adds up what the events say about the activity of apps
 // and walks the tree of allowances of every round from its root.
 func TestRewardsFollowFromActivity(t *testing.T) {
-	_, c := startLedger(t, sim.Config{Updates: 3000, Seed: 36, SkipCompact: true})
+	_, c := startLedger(t, sim.Config{Updates: 3000, Seed: 38, SkipCompact: true})
 	weights, records := map[int64]map[string]int64{}, map[int64]int64{}
 	for _, e := range c.allEvents("protobuf_json", 1000) {
 		var a struct {

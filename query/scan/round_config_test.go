@@ -21,9 +21,9 @@ func TestRoundConfig(t *testing.T) {
 	m := world()
 	earlier := func(l *lifetime) { l.migration, l.to = 0, l.from+1800*1e6 }
 	for i := range 40 { // rounds 0 to 39, of which 20 to 39 are in migration 1, too, and most are over
-		before := schemas.Micros(40-i) * 700 * 1e6
+		before := schemas.Micros(40-max(2, i)) * 700 * 1e6 // the first three at once, in another order
 		price := fmt.Sprintf("0.%02d00000000", 10+i)
-		id := fmt.Sprintf("00round%d", i)
+		id := fmt.Sprintf("00round%d", 99-i)
 		if i < 22 {
 			m.put(openRoundTemplate, id, pricedRound(i, price), before, earlier)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 )
 
@@ -66,17 +67,10 @@ func (s *stateServer) governance(_ *http.Request) (any, error) {
 	n := s.ledger.Names
 	return map[string]any{
 		"sv_user": "sv-1", "sv_party_id": n.Name(n.SuperValidators.First), "dso_party_id": n.Name(model.Dso),
-		"voting_threshold": votingThreshold(n.SuperValidators.Len()), "latest_mining_round": placed(s.ledger, round),
+		"voting_threshold": sim.Threshold(n.SuperValidators.Len()), "latest_mining_round": placed(s.ledger, round),
 		"amulet_rules": placed(s.ledger, coin), "dso_rules": placed(s.ledger, rules),
 		"sv_node_states": placedAll(s.ledger, nodeStates(s.ledger)), "initial_round": "0",
 	}, nil
-}
-
-// votingThreshold is the number of votes that decides among so many super-validators
-// of which a third may be faulty.
-func votingThreshold(members int) int {
-	faulty := (members - 1) / 3
-	return (members + faulty + 2) / 2
 }
 
 // nodeStates are the states of the super-validators' nodes, in their order.

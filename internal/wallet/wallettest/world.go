@@ -56,7 +56,7 @@ type World struct {
 // New starts a network, with some adjustments, and ingests it.
 func New(t *testing.T, adjust ...func(*devnet.Config)) *World {
 	t.Helper()
-	config := devnet.Config{Updates: 400, Seed: 11, Node: &devnet.NodeConfig{}}
+	config := devnet.Config{Updates: 400, Seed: 16, Node: &devnet.NodeConfig{}}
 	for _, change := range adjust {
 		change(&config)
 	}

@@ -69,18 +69,21 @@ func (m *rounds) opened(ctx context.Context, number int64) (*contract, error) {
 		return nil, err
 	}
 	for migration := at.MigrationID; migration >= 0; migration-- {
-		first, n, err := m.openedSince(ctx, migration, schemas.MinMicros)
+		first, err := m.openedSince(ctx, migration, schemas.MinMicros)
 		if err != nil {
 			return nil, err
 		}
-		if first != nil && n <= number {
-			return m.openedWithin(ctx, migration, number, first.Event.CreatedAt)
+		if c := first.numbered(number); c != nil {
+			return c, nil
+		}
+		if len(first) > 0 && first[0].number < number {
+			return m.openedWithin(ctx, migration, number, first[0].Event.CreatedAt)
 		}
 	}
 	return nil, nil
 }
 
-// openedWithin looks for a round that was opened at or after an instant. Numbers grow with time, so it
+// openedWithin looks for a round that was opened after an instant. Numbers grow with time, so it
 // halves the time in which the round can be: twenty short queries find one of a million.
 func (m *rounds) openedWithin(ctx context.Context, migration, number int64, from schemas.Micros) (*contract, error) {
 	_, at, err := m.sets.contracts.of(ctx, template.OpenMiningRound)
@@ -90,37 +93,61 @@ func (m *rounds) openedWithin(ctx context.Context, migration, number int64, from
 	const day = schemas.Micros(24 * 3600 * 1e6)
 	for until := at.RecordTime + day; from < until; { // ledger time may be ahead of record time, by minutes
 		middle := from + (until-from)/2
-		c, n, err := m.openedSince(ctx, migration, middle)
-		switch {
-		case err != nil:
+		next, err := m.openedSince(ctx, migration, middle)
+		if err != nil {
 			return nil, err
-		case c == nil || n > number:
-			until = middle
-		case n == number:
+		}
+		if c := next.numbered(number); c != nil {
 			return c, nil
-		default:
-			from = c.Event.CreatedAt + 1
+		}
+		if len(next) == 0 || next[0].number > number {
+			until = middle
+		} else {
+			from = next[0].Event.CreatedAt + 1
 		}
 	}
 	return nil, nil
 }
 
-// openedSince returns the first round that a migration has of those that were opened at or after an
-// instant, nil for none, and its number.
-func (m *rounds) openedSince(ctx context.Context, migration int64, since schemas.Micros) (*contract, int64, error) {
+// openedRounds are contracts of open rounds with their numbers.
+type openedRounds []struct {
+	contract
+	number int64
+}
+
+func (list openedRounds) numbered(number int64) *contract {
+	for i := range list {
+		if list[i].number == number {
+			return &list[i].contract
+		}
+	}
+	return nil
+}
+
+// openedAtOnce is more rounds than are opened at once: the network begins with three.
+const openedAtOnce = 8
+
+// openedSince returns the first rounds that a migration has of those that were opened at or after an
+// instant, by time.
+func (m *rounds) openedSince(ctx context.Context, migration int64, since schemas.Micros) (openedRounds, error) {
 	q, at, err := m.sets.contracts.of(ctx, template.OpenMiningRound)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	q.Limit = 1
+	q.Limit = openedAtOnce
 	if q.MigrationID = migration; migration < at.MigrationID {
 		q.At = schemas.MaxMicros
 	}
 	rows, err := m.sets.contracts.source.StateContractsSince(ctx, q, since)
-	if err != nil || len(rows) == 0 {
-		return nil, 0, err
+	if err != nil {
+		return nil, err
 	}
-	c := &m.sets.contracts.compacted(rows)[0]
-	n, err := c.roundNumber()
-	return c, n, err
+	list := make(openedRounds, len(rows))
+	for i, c := range m.sets.contracts.compacted(rows) {
+		list[i].contract = c
+		if list[i].number, err = list[i].roundNumber(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strconv"
 	"strings"
@@ -51,6 +52,21 @@ func (p DsoBootstrap) Arguments(a *Arena, version uint8) Value {
 type DsoRules struct {
 	onlyDSO
 	Names *Names
+	// weights are those of rewards that differ from SvRewardWeight, by super-validator.
+	weights map[Party]int64
+}
+
+// Weight is what a super-validator gets of the rewards, WithWeight the rules with another one.
+func (p DsoRules) Weight(sv Party) int64 { return cmp.Or(p.weights[sv], SvRewardWeight) }
+func (p DsoRules) WithWeight(w RewardWeight) DsoRules {
+	weights := map[Party]int64{w.Sv: w.Weight}
+	for sv, weight := range p.weights {
+		if sv != w.Sv {
+			weights[sv] = weight
+		}
+	}
+	p.weights = weights
+	return p
 }
 
 func (p DsoRules) Arguments(a *Arena, _ uint8) Value {
@@ -61,7 +77,7 @@ func (p DsoRules) Arguments(a *Arena, _ uint8) Value {
 	var entries []Value
 	for _, sv := range p.Names.SortParties(svs) {
 		entries = append(entries, PartyValue(sv), a.Record(svInfoShape,
-			Text(p.Names.SvName(sv)), RoundValue(a, 0), Int64Value(SvRewardWeight),
+			Text(p.Names.SvName(sv)), RoundValue(a, 0), Int64Value(p.Weight(sv)),
 			Text("PAR::"+p.Names.Participants[p.Names.ParticipantOf(sv, 0)])))
 	}
 	return a.Record(dsoRulesShape, PartyValue(Dso), Int64Value(1), a.GenMap(entries...),

@@ -77,15 +77,18 @@ func (p ClosedRound) Arguments(a *Arena, _ uint8) Value {
 		Numeric(p.PerSvWeight), a.Some(Numeric(p.PerLiveness)))
 }
 
-// transferConfig is the fee schedule in USD. Version 1 has no fees except the
-// holding fee.
-func transferConfig(a *Arena, version uint8) Value {
-	fee := CreateFeeUSD
-	steps := [][2]Decimal{{Coins(100), One / 1000}, {Coins(1000), One / 10000}, {Coins(1000000), One / 100000}}
-	rate := One / 100
+// TransferFees are the fees of transfers in a package version: that of a new coin in USD, and the share
+// of the amount, at first and above each step, an amount in USD. Version 1 has none.
+func TransferFees(version uint8) (create, initial Decimal, steps [][2]Decimal) {
 	if version > 0 {
-		fee, rate, steps = 0, 0, nil
+		return 0, 0, nil
 	}
+	return CreateFeeUSD, One / 100, [][2]Decimal{{Coins(100), One / 1000}, {Coins(1000), One / 10000}, {Coins(1000000), One / 100000}}
+}
+
+// transferConfig is the fee schedule in USD.
+func transferConfig(a *Arena, version uint8) Value {
+	fee, rate, steps := TransferFees(version)
 	stepped := ListOf(a, steps, func(s [2]Decimal) Value { return a.Record(TupleShape, Numeric(s[0]), Numeric(s[1])) })
 	return a.Record(transferConfigShape,
 		a.Record(fixedFeeShape, Numeric(fee)),

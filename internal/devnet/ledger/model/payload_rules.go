@@ -40,6 +40,8 @@ type AmuletRules struct {
 	Tick         time.Duration
 	Manager      Party // of the development fund
 	ByTraffic    bool  // apps are rewarded by traffic
+	// MarkerAmount is what an app's marker of activity is worth, in USD; 0 for the default of 1.
+	MarkerAmount Decimal
 	Fund         FundRules
 }
 
@@ -74,7 +76,7 @@ func (p AmuletRules) Config(a *Arena, version uint8) Value {
 				a.Record(trafficLimitsShape, Int64Value(400000), relTime(a, (20*time.Minute).Microseconds())),
 				Numeric(TrafficPrice), Int64Value(4), Int64Value(MinTopUp))),
 		relTime(a, p.Tick.Microseconds()), a.Record(packageConfigShape, packages...),
-		a.Some(Numeric(PreapprovalFeeUSD)), None()}
+		a.Some(Numeric(PreapprovalFeeUSD)), Optional(a, p.MarkerAmount > 0, Numeric(p.MarkerAmount))}
 	if version > 0 {
 		fields = append(fields, a.Some(PartyValue(p.Manager)), a.Some(relTime(a, ConfigStatePeriod)), a.Some(rewardConfig(a, p.Tick.Microseconds(), p.ByTraffic)))
 	}

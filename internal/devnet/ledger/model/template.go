@@ -120,6 +120,9 @@ var (
 	CalculateRewardsTemplate  = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:CalculateRewardsV2")
 	ProcessRewardsTemplate    = newTemplate(amuletPackage, "Splice.Amulet.RewardAccountingV2:ProcessRewardsV2")
 	AllocationV2Template      = newTemplate(amuletPackage, "Splice.AmuletAllocationV2:AmuletAllocationV2")
+
+	PriceVoteTemplate   = newTemplate(governancePackage, "Splice.DSO.AmuletPrice:AmuletPriceVote")
+	VoteRequestTemplate = newTemplate(governancePackage, "Splice.DsoRules:VoteRequest")
 )
 
 // Contract is a contract of the ledger. All members but the last three are fixed

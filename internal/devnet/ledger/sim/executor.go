@@ -26,6 +26,7 @@ type Executor struct {
 	Tokens       *Tokens
 	Commands     *commands
 	Fund         *Fund
+	Votes        *Votes
 	Preapprovals *Preapprovals
 	Private      *private
 	Verdicts     *verdicts
@@ -56,7 +57,7 @@ func NewExecutor(c Config, n *model.Names) *Executor {
 	x := &Executor{Core: k, Bank: &Bank{Core: k, Wallets: make([]wallet, len(n.Parties))}, Payments: &Payments{Core: k},
 		users: &users{Core: k, acting: model.NoParty}, Rounds: &Rounds{Core: k}, Rewards: &TrafficRewards{Core: k},
 		Validators: newValidators(k), Ans: &NameService{Core: k}, Apps: newApps(k), Harbor: &harborState{Core: k}, Tokens: &Tokens{Core: k},
-		Commands: &commands{Core: k}, Fund: &Fund{Core: k}, Preapprovals: &Preapprovals{Core: k}, Private: newPrivate(k), Verdicts: newVerdicts(k)}
+		Commands: &commands{Core: k}, Fund: &Fund{Core: k}, Votes: &Votes{Core: k}, Preapprovals: &Preapprovals{Core: k}, Private: newPrivate(k), Verdicts: newVerdicts(k)}
 	x.connect()
 	x.Payments.validatorRights = make([]uint64, len(n.Parties))
 	for p := range x.Payments.validatorRights {
@@ -80,7 +81,8 @@ func (x *Executor) connect() {
 	x.Bank.users, x.Bank.rounds = x.users, x.Rounds
 	x.Payments.bank, x.Payments.rounds, x.Payments.rewards, x.Payments.apps = x.Bank, x.Rounds, x.Rewards, x.Apps
 	x.users.bank, x.users.payments, x.users.rounds = x.Bank, x.Payments, x.Rounds
-	x.Rounds.bank, x.Rounds.rewards, x.Rounds.apps, x.Rounds.fund = x.Bank, x.Rewards, x.Apps, x.Fund
+	x.Rounds.bank, x.Rounds.rewards, x.Rounds.apps, x.Rounds.fund, x.Rounds.votes = x.Bank, x.Rewards, x.Apps, x.Fund, x.Votes
+	x.Votes.rounds = x.Rounds
 	x.Rewards.payments, x.Rewards.users, x.Rewards.rounds = x.Payments, x.users, x.Rounds
 	x.Validators.bank, x.Validators.payments, x.Validators.users, x.Validators.rounds = x.Bank, x.Payments, x.users, x.Rounds
 	x.Ans.bank, x.Ans.payments, x.Ans.users, x.Ans.rounds = x.Bank, x.Payments, x.users, x.Rounds

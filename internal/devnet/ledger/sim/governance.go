@@ -22,18 +22,19 @@ func (x *Executor) setNodeConfig(i int) {
 	x.Tx.Finish(at, a.Record(setNodeConfigDoneShape, model.ContractID(x.Rules.nodeStates[i].Number)))
 }
 
-var (
-	setConfigShape     = model.NewShape("newConfig", "baseConfig")
-	setConfigDoneShape = model.NewShape("newAmuletRules")
-)
+var setConfigDoneShape = model.NewShape("newAmuletRules")
 
 // setConfig replaces the rules of the coin by those of the package version in use.
 func (x *Executor) setConfig() {
+	p := x.Rules.Amulet.Payload.(model.AmuletRules)
+	x.replaceConfig(model.CoinConfig{New: p, Base: p})
+}
+
+// replaceConfig replaces the rules of the coin.
+func (x *Core) replaceConfig(c model.CoinConfig) {
 	a, old := x.Tx.Arena(), x.Rules.Amulet
-	p := old.Payload.(model.AmuletRules)
-	at := x.Tx.Consume(old, "AmuletRules_SetConfig",
-		a.Record(setConfigShape, p.Config(a, x.Tx.Version()), p.Config(a, old.Version)), model.Dso)
-	x.Rules.Amulet = x.Tx.Create(model.AmuletRulesTemplate, p)
+	at := x.Tx.Consume(old, "AmuletRules_SetConfig", c.Argument(a, x.Tx.Version(), old.Version), model.Dso)
+	x.Rules.Amulet = x.Tx.Create(model.AmuletRulesTemplate, c.New)
 	x.Tx.Finish(at, a.Record(setConfigDoneShape, model.ContractID(x.Rules.Amulet.Number)))
 }
 
@@ -60,6 +61,7 @@ func (x *Executor) bootstrap() {
 		x.Rules.nodeStates = append(x.Rules.nodeStates, x.Tx.Create(model.SvNodeStateTemplate, model.SvNodeState{Names: x.Names, Sv: sv}))
 		x.Rules.rewardStates = append(x.Rules.rewardStates, x.Tx.Create(model.RewardStateTemplate, model.SvRewardState{Name: x.Names.SvName(sv)}))
 	}
+	x.Votes.found()
 	x.Clock.NextTick = x.Clock.RecordTime + 2*x.Clock.tick
 	x.Tx.Finish(at, model.Enum("DsoBootstrap_BootstrapResult"))
 	x.queueMembers()

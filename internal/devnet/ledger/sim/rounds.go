@@ -14,6 +14,7 @@ type Rounds struct {
 	rewards *TrafficRewards
 	apps    *Apps
 	fund    *Fund
+	votes   *Votes
 
 	Priced  *model.Round   // whose price applies in place of the open round's
 	open    []*model.Round // three, oldest first
@@ -61,6 +62,18 @@ func (x *Rounds) newRound(number int64, price model.Decimal, opensAt int64) *mod
 	return r
 }
 
+// Opened returns the price of a round, and the package version in which it was opened.
+func (x *Rounds) Opened(number int64) (price model.Decimal, version uint8, ok bool) {
+	if number < 0 || number >= int64(len(x.rewards.ByRound)) {
+		return 0, 0, false
+	}
+	r := x.rewards.ByRound[number]
+	if r.Rewarded {
+		version = 1
+	}
+	return r.price, version, true
+}
+
 // RoundsOpened is the number of rounds so far, 0 before the network is founded.
 func (x *Rounds) RoundsOpened() int64 {
 	if len(x.open) == 0 {
@@ -85,7 +98,9 @@ func (x *Rounds) scheduleRounds() {
 			x.Clock.Tasks = append(x.Clock.Tasks, x.closeRound)
 		}
 	}
-	if newest := x.OpenRound().Number; newest%roundsPerReview == 0 {
+	newest := x.OpenRound().Number
+	x.votes.schedule(newest)
+	if newest%roundsPerReview == 0 {
 		app := x.Names.Providers.Of(x.Random)
 		x.Clock.Tasks = append(x.Clock.Tasks, func() { x.apps.endApp(app, newest/roundsPerReview) })
 	}
@@ -119,7 +134,7 @@ var (
 func (x *Rounds) advanceRounds() {
 	a, open := x.Tx.Arena(), x.open
 	oldest, latest := open[0], open[len(open)-1]
-	price := max(model.One/20, latest.Price+x.Random.DecimalBetween(0, model.One/50)-model.One/100)
+	price := x.votes.Price()
 	at := x.Tx.Exercise(x.Rules.Amulet, "AmuletRules_AdvanceOpenMiningRounds", a.Record(advanceShape, model.Numeric(price),
 		model.ContractID(oldest.Contract.Number), model.ContractID(open[1].Contract.Number), model.ContractID(latest.Contract.Number)), model.Dso)
 	x.Tx.Archive(oldest.Contract)
@@ -314,7 +329,7 @@ func (x *Rounds) rewardSuperValidator() {
 	a, r := x.Tx.Arena(), x.OpenRound()
 	turn := int(r.Number) % x.Names.SuperValidators.Len()
 	sv, state := x.Names.SuperValidators.At(turn), x.Rules.rewardStates[turn]
-	shares := []model.SvReward{{Sv: sv, Beneficiary: sv, Round: r.Number, Weight: model.SvRewardWeight}}
+	shares := []model.SvReward{{Sv: sv, Beneficiary: sv, Round: r.Number, Weight: x.Rules.dso.Payload.(model.DsoRules).Weight(sv)}}
 	if r.Number%3 == 0 { // a part goes to somebody else
 		shares[0].Weight -= 2500
 		shares = append(shares, model.SvReward{Sv: sv, Beneficiary: x.Names.Validators.At(0), Round: r.Number, Weight: 2500})
