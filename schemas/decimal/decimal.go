@@ -194,6 +194,23 @@ func (d Decimal) OverUp(e Decimal) Decimal {
 	return of(quotient)
 }
 
+// OverAway returns d / e, rounded to the nearest number and from the middle away from zero. It panics
+// if e is 0.
+func (d Decimal) OverAway(e Decimal) Decimal {
+	n, m := new(big.Int).Mul(d.units(), one), e.units()
+	quotient, rest := new(big.Int).QuoRem(n, m, new(big.Int))
+	if rest.Lsh(rest, 1).CmpAbs(m) >= 0 {
+		quotient.Add(quotient, big.NewInt(int64(n.Sign()*m.Sign())))
+	}
+	return of(quotient)
+}
+
+// Floor returns the largest whole number that is not above d; ok is false if it is no int64.
+func (d Decimal) Floor() (n int64, ok bool) {
+	whole := new(big.Int).Div(d.units(), one) // Euclidean: down, as one is positive
+	return whole.Int64(), whole.IsInt64()
+}
+
 // halfEven is n / m, rounded to the nearest and from the middle to the even one.
 func halfEven(n, m *big.Int) *big.Int {
 	quotient, rest := new(big.Int).QuoRem(n, m, new(big.Int))
@@ -217,6 +234,16 @@ func (d Decimal) String() string {
 	}
 	point := len(digits) - FractionDigits
 	return sign + digits[:point] + "." + digits[point:]
+}
+
+// Short writes d as the contract language does: without zeros at the end, but with at least one
+// fraction digit, such as "1.5" or "2.0".
+func (d Decimal) Short() string {
+	text := strings.TrimRight(d.String(), "0")
+	if strings.HasSuffix(text, ".") {
+		text += "0"
+	}
+	return text
 }
 
 // MarshalJSON writes the text of String.

@@ -46,6 +46,13 @@ func TestRounding(t *testing.T) {
 		{"over up", Must("1").OverUp(Must("3")).String(), "0.3333333334"},
 		{"over up, exact", Must("1").OverUp(Must("4")).String(), "0.2500000000"},
 		{"over up, negative", Must("-1").OverUp(Must("3")).String(), "-0.3333333333"},
+		{"over away, middle", Must("0.0000000001").OverAway(Must("2")).String(), "0.0000000001"},
+		{"over away, negative middle", Must("-0.0000000003").OverAway(Must("2")).String(), "-0.0000000002"},
+		{"over away, below the middle", Must("1").OverAway(Must("3")).String(), "0.3333333333"},
+		{"over away, above the middle", Must("2").OverAway(Must("-3")).String(), "-0.6666666667"},
+		{"short, whole", Must("20").Short(), "20.0"},
+		{"short, fraction", Must("-0.0500").Short(), "-0.05"},
+		{"short, all digits", Must("1.0000000001").Short(), "1.0000000001"},
 		{"minus", Must("1").Minus(Must("3")).String(), "-2.0000000000"},
 		{"zero value", Decimal{}.Plus(Decimal{}).String(), "0.0000000000"},
 	}
@@ -53,6 +60,17 @@ func TestRounding(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, c.got, c.want)
 		}
+	}
+}
+
+func TestFloor(t *testing.T) {
+	for text, want := range map[string]int64{"1.9999999999": 1, "-0.5": -1, "-2": -2, "0": 0} {
+		if got, ok := Must(text).Floor(); got != want || !ok {
+			t.Errorf("the floor of %s is %d, %t, want %d", text, got, ok, want)
+		}
+	}
+	if _, ok := Must("9223372036854775808").Floor(); ok {
+		t.Error("2^63 is taken for an int64")
 	}
 }
 
