@@ -21,6 +21,7 @@ port() { node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
 scan=http://127.0.0.1:$(port)
 ledger=http://127.0.0.1:$(port)
 bin/ledgerlake up --data "$work/data" --updates 3000 --live-clock --naming network \
+	--validator-auth-audience https://canton.network.global \
 	--listen "${scan#http://}" --ledger-listen "${ledger#http://}" >"$work/log" 2>&1 &
 server=$!
 for _ in $(seq 120); do
@@ -32,7 +33,7 @@ for _ in $(seq 120); do
 	sleep 1
 done
 
-client() { timeout 180 node --experimental-websocket --no-warnings "scripts/clients/$1" "${@:2}" 2>"$work/errors" | grep -P '^(ok|FAIL)\t' || true; }
+client() { timeout 600 node --experimental-websocket --no-warnings "scripts/clients/$1" "${@:2}" 2>"$work/errors" | grep -P '^(ok|FAIL)\t' || true; }
 {
 	client ledger.mjs "$ledger"
 	client splice.mjs "$scan/api/scan"

@@ -71,7 +71,7 @@ func (d *administration) preapproval(ctx context.Context, c *caller) error {
 		return err
 	}
 	if len(list) == 0 {
-		return query.Errorf(query.NotFound, "No transfer preapproval found for party: %s.", receiver)
+		return query.Errorf(query.NotFound, "No TransferPreapproval found for party: %s", receiver)
 	}
 	return c.JSON(map[string]query.ContractState{"transfer_preapproval": list[len(list)-1].withState()})
 }

@@ -1,3 +1,8 @@
+// What the clients use and Node 20 does not have.
+Object.groupBy ??= (items, key) => items.reduce((groups, item) => ({ ...groups, [key(item)]: [...(groups[key(item)] ?? []), item] }), {});
+Set.prototype.union ??= function (other) { return new Set([...this, ...other]); };
+Set.prototype.intersection ??= function (other) { return new Set([...this].filter((item) => other.has(item))); };
+
 // The steps of a client, one line each: ok or FAIL, client, step, and what went wrong.
 export function stepsOf(client) {
   return async function step(name, does) {

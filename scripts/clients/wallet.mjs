@@ -4,6 +4,7 @@ import { stepsOf, within } from './steps.mjs';
 
 const step = stepsOf('wallet-sdk');
 const [ledger, scan] = [new URL(process.argv[2]), new URL(process.argv[3])];
+const validator = new URL('/api/validator', scan);
 const auth = {
   method: 'self_signed',
   issuer: 'unsafe-auth',
@@ -12,6 +13,20 @@ const auth = {
 const coin = '#splice-amulet:Splice.Amulet:Amulet';
 const holding = '#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding';
 const quiet = { log: () => {} };
+
+// submit has a party sign and execute commands, with the contracts that are disclosed to it.
+const submit = ({ partyId, keys }, [commands, disclosedContracts]) =>
+  sdk.ledger.prepare({ partyId, commands, disclosedContracts }).sign(keys.privateKey).execute({ partyId });
+
+// seen is what look returns once it is as wanted: reads follow the ledger within moments.
+async function seen(look, wanted) {
+  for (let tries = 0; tries < 80; tries++) {
+    const found = await look();
+    if (wanted(found)) return found;
+    await new Promise((done) => setTimeout(done, 250));
+  }
+  throw new Error('it was not seen within 20 s');
+}
 
 const sdk = await step('connect', () => SDK.create({ auth, ledgerClientUrl: ledger, logAdapter: quiet }));
 const keys = await step('make keys', async () => sdk.keys.generate());
@@ -42,14 +57,88 @@ await step('pending transfers', () => token.token.transfer.pending(partyId));
 const assets = await step('connect assets', () => sdk.extend({ asset: { auth, registries: [scan] } }));
 await step('assets', async () => assets.asset.list);
 const amulet = await step('connect the coin', () => sdk.extend({ amulet: { scanApiUrl: scan, auth, registryUrl: scan } }));
-const tap = await step('prepare a tap', () => amulet.amulet.tap(partyId, '100'));
-await step('tap', () => sdk.ledger.prepare({ partyId, commands: tap[0], disclosedContracts: tap[1] }).sign(keys.privateKey).execute({ partyId }));
-await step('balance after the tap', async () => {
-  for (const end = Date.now() + 20_000; Date.now() < end; ) {
-    const [coin] = await token.token.utxos.list({ partyId });
-    if (+coin?.interfaceViewValue.amount === 100) return;
-    await new Promise((passed) => setTimeout(passed, 200));
-  }
-  throw new Error('the coin of the tap was not seen in 20 s');
+const tap = await step('prepare a tap', () => amulet.amulet.tap(partyId, '1000'));
+await step('tap', () => submit({ partyId, keys }, tap));
+await step('balance after the tap', () => seen(() => token.token.utxos.list({ partyId }), ([coin]) => +coin?.interfaceViewValue.amount === 1000));
+
+// What wallets do with coins: a transfer that is accepted, one that is rejected, one that is withdrawn.
+const alice = { partyId, keys };
+const bob = { keys: sdk.keys.generate() };
+bob.partyId = (await step('another party', () => sdk.party.external.create(bob.keys.publicKey, { partyHint: 'receiver' }).sign(bob.keys.privateKey).execute()))?.partyId;
+const offer = async (memo) => {
+  const before = (await token.token.transfer.pending(bob.partyId)).map((p) => p.contractId);
+  await submit(alice, await token.token.transfer.create({ sender: partyId, recipient: bob.partyId, amount: '10', instrumentId: 'Amulet', registryUrl: scan, memo }));
+  const pending = await seen(() => token.token.transfer.pending(bob.partyId), (list) => list.some((p) => !before.includes(p.contractId)));
+  return { transferInstructionCid: pending.find((p) => !before.includes(p.contractId)).contractId, registryUrl: scan };
+};
+const accepted = await step('offer', () => offer('to be accepted'));
+await step('accept', async () => submit(bob, await token.token.transfer.accept(accepted)));
+await step('holdings of the receiver', () => seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length === 1));
+const rejected = await step('offer again', () => offer('to be rejected'));
+await step('reject', async () => submit(bob, await token.token.transfer.reject(rejected)));
+const withdrawn = await step('offer once more', () => offer('to be withdrawn'));
+await step('withdraw', async () => submit(alice, await token.token.transfer.withdraw(withdrawn)));
+await step('nothing is pending', () => seen(() => token.token.transfer.pending(bob.partyId), (list) => list.length === 0));
+const moved = await step('history after transfers', () => token.token.holdings({ partyId: bob.partyId }));
+await step('transaction', () => token.token.transactionsById({ updateId: moved.transactions.at(-1).updateId, partyId: bob.partyId }));
+await step('merge', async () => {
+  const [commands, disclosed] = await token.token.utxos.merge({ partyId });
+  await submit(alice, [commands, disclosed]);
+  await seen(() => token.token.utxos.list({ partyId }), (list) => list.length === 1);
+});
+
+// Allocations for a settlement.
+const instant = (minutes) => new Date(Date.now() + minutes * 60_000).toISOString();
+const asset = assets?.asset.list.find((a) => a.id === 'Amulet');
+const allocate = async (id) => {
+  const allocationSpecification = {
+    settlement: { executor: bob.partyId, settlementRef: { id, cid: null }, requestedAt: instant(-1), allocateBefore: instant(60), settleBefore: instant(120), meta: { values: {} } },
+    transferLegId: 'leg',
+    transferLeg: { sender: partyId, receiver: bob.partyId, amount: '3', instrumentId: { admin: asset.admin, id: asset.id }, meta: { values: {} } },
+  };
+  const before = (await token.token.allocation.pending(partyId)).map((p) => p.contractId);
+  await submit(alice, await token.token.allocation.instruction.create({ allocationSpecification, asset }));
+  const pending = await seen(() => token.token.allocation.pending(partyId), (list) => list.some((p) => !before.includes(p.contractId)));
+  return { allocationCid: pending.find((p) => !before.includes(p.contractId)).contractId, asset };
+};
+const kept = await step('allocate', () => allocate('deal-1'));
+await step('withdraw an allocation', async () => submit(alice, await token.token.allocation.withdraw(kept)));
+const settled = await step('allocate again', () => allocate('deal-2'));
+await step('context of a settlement', () => token.token.allocation.context.execute({ allocationCid: settled.allocationCid, registryUrl: scan }));
+await step('context of a cancellation', () => token.token.allocation.context.cancel({ allocationCid: settled.allocationCid, registryUrl: scan }));
+
+// What a validator does for its users, through its own interface.
+const hosted = await step('connect by a validator', () => sdk.extend({ amulet: { scanApiUrl: scan, validatorUrl: validator, auth, registryUrl: scan }, token: { auth, registries: [scan], validatorUrl: validator } }));
+await step('tap for the operator', () => hosted.amulet.tapInternal('1000'));
+await step('traffic', () => hosted.amulet.traffic.status());
+await step('feature the operator', async () => {
+  if (!(await hosted.amulet.featuredApp.grant({ maxRetries: 20, delayMs: 500 }))) throw new Error('no right is seen');
+});
+await step('buy traffic', async () => {
+  const list = await token.token.utxos.list({ partyId });
+  await submit(alice, await hosted.amulet.traffic.buy({ buyer: partyId, ccAmount: 200_000, inputUtxos: list.map((u) => u.contractId), migrationId: 1 }));
+});
+await step('propose a delegation of merges', async () => submit(bob, [hosted.token.utxos.delegatedMerge.command.propose({ owner: bob.partyId }), []]));
+await step('approve the delegation', () => seen(async () => hosted.token.utxos.delegatedMerge.approve({ owner: bob.partyId }).catch(() => undefined), (done) => done));
+await step('set up merges', () => hosted.token.utxos.delegatedMerge.setup());
+await step('merge by the delegate', async () => {
+  for (let i = 0; i < 10; i++) await submit(bob, await amulet.amulet.tap(bob.partyId, '1'));
+  await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length > 10);
+  await hosted.token.utxos.delegatedMerge.execute({ party: bob.partyId });
+  await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length === 1);
+});
+await step('propose a preapproval', async () => submit(bob, [await hosted.amulet.preapproval.command.create({ parties: { receiver: bob.partyId } }), []]));
+const preapproved = await step('preapproval', () => within(hosted.amulet.preapproval.fetchStatus(bob.partyId, { timeoutMs: 20_000, intervalMs: 500 })));
+await step('direct transfer', async () => {
+  await submit(alice, await token.token.transfer.create({ sender: partyId, recipient: bob.partyId, amount: '5', instrumentId: 'Amulet', registryUrl: scan }));
+  await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length === 2);
+});
+await step('renew the preapproval', async () => {
+  await hosted.amulet.preapproval.renew({ parties: { receiver: bob.partyId }, expiresAt: new Date(Date.now() + 200 * 86_400_000) });
+  await within(hosted.amulet.preapproval.fetchStatus(bob.partyId, { timeoutMs: 20_000, oldCid: preapproved.contractId, intervalMs: 500 }));
+});
+await step('cancel the preapproval', async () => {
+  await submit(bob, await hosted.amulet.preapproval.command.cancel({ parties: { receiver: bob.partyId } }));
+  await within(hosted.amulet.preapproval.fetchStatus(bob.partyId, { cancelled: true, timeoutMs: 20_000, intervalMs: 500 }));
 });
 process.exit(0); // websockets are open

@@ -30,7 +30,7 @@ func (t *transfers) preapproval(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	if found == nil {
-		return query.Errorf(query.NotFound, "No transfer preapproval found for party: %s.", party)
+		return query.Errorf(query.NotFound, "No TransferPreapproval found for party: %s", party)
 	}
 	return r.JSON(map[string]query.ContractState{"transfer_preapproval": found.withState()})
 }
