@@ -28,6 +28,18 @@ type cumulative struct {
 type identifierFilter struct {
 	Wildcard *wildcardFilter `json:"WildcardFilter,omitempty"`
 	Template *templateFilter `json:"TemplateFilter,omitempty"`
+	// Interface filters by an interface, with its view.
+	Interface *interfaceFilter `json:"InterfaceFilter,omitempty"`
+}
+
+type interfaceFilter struct {
+	Value interfaceFilterValue `json:"value"`
+}
+
+type interfaceFilterValue struct {
+	InterfaceID string `json:"interfaceId"`
+	View        bool   `json:"includeInterfaceView"`
+	Blob        bool   `json:"includeCreatedEventBlob"`
 }
 
 type wildcardFilter struct {
@@ -56,6 +68,14 @@ func treeFor(parties []string) transactionFormat {
 
 // contractsOf asks for the contracts of a template in which a party has a stake.
 func contractsOf(party, templateID string) eventFormat {
-	f := identifierFilter{Template: &templateFilter{templateFilterValue{TemplateID: templateID, Blob: true}}}
+	return formatOf(party, identifierFilter{Template: &templateFilter{templateFilterValue{TemplateID: templateID, Blob: true}}})
+}
+
+// viewsOf asks for the contracts that implement an interface and in which a party has a stake.
+func viewsOf(party, interfaceID string) eventFormat {
+	return formatOf(party, identifierFilter{Interface: &interfaceFilter{interfaceFilterValue{InterfaceID: interfaceID, View: true, Blob: true}}})
+}
+
+func formatOf(party string, f identifierFilter) eventFormat {
 	return eventFormat{ByParty: map[string]filters{party: {Cumulative: []cumulative{{f}}}}, Verbose: true}
 }

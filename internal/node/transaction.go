@@ -32,6 +32,18 @@ type Created struct {
 	Argument   json.RawMessage `json:"createArgument"`
 	CreatedAt  time.Time       `json:"createdAt"`
 	Blob       string          `json:"createdEventBlob"`
+	// Views are what interfaces show, if they were asked for.
+	Views []View `json:"interfaceViews"`
+}
+
+// View is what an interface shows of a contract.
+type View struct {
+	InterfaceID string `json:"interfaceId"`
+	Status      struct {
+		Code int `json:"code"`
+	} `json:"viewStatus"`
+	// Value is there if the code is 0.
+	Value json.RawMessage `json:"viewValue"`
 }
 
 // Exercised is the exercise of a choice.

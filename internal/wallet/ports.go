@@ -14,6 +14,8 @@ type Ledger interface {
 	Prepare(ctx context.Context, s node.Submission, verbose bool) (node.Prepared, error)
 	Execute(ctx context.Context, x node.Execution) (*node.Transaction, error)
 
+	ActiveViews(ctx context.Context, party, interfaceID string, limit int) ([]node.ActiveContract, error)
+
 	Synchronizers(ctx context.Context) ([]node.Synchronizer, error)
 	ParticipantID(ctx context.Context) (string, error)
 	Party(ctx context.Context, id string) (p node.Party, ok bool, err error)

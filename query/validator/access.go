@@ -30,7 +30,7 @@ type caller struct {
 	user string
 	// party is that of the user's wallet, "" but for operations of wallets.
 	party string
-	// commands are set for operations that change the ledger.
+	// commands are set for operations with write.
 	commands *Commands
 }
 
@@ -40,7 +40,8 @@ type operation struct {
 	access             access
 	// class is query.Route.Class.
 	class query.Class
-	// write marks operations that change the ledger: with Config.Forward they are sent on.
+	// write marks operations that change the ledger, or that only the node can answer: they need
+	// commands, and with Config.Forward they are sent on.
 	write  bool
 	handle func(ctx context.Context, c *caller) error
 }

@@ -55,6 +55,11 @@ func (r *reality) allocations(t *testing.T) {
 	}
 	r.refuse(t, []*person{sender}, []badRequest{{"an allocation that has ended", sender.user, withdraw, "", 404, ""}})
 	r.allocationsV2(t, sender, executor)
+	// No app of this network asks for allocations.
+	r.wants(r.as(sender.user, "GET", "/v0"+requestsPath, ""), 200, `{"allocation_requests":[]}`)
+	for _, version := range []string{"/v0", "/v2"} {
+		r.wants(r.as(sender.user, "POST", version+requestsPath+"/"+made.Output.Allocation+"/reject", ""), 404, "")
+	}
 }
 
 // allocationsV2 does the same by the second version, which has several sides and executors.

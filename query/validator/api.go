@@ -40,7 +40,7 @@ func New(cfg Config) (*API, error) {
 		(&tokenTransfers{r, cfg.Network}).operations(), (&coupons{r}).operations(), (&minting{r, accounts, cfg.MaxPageSize}).operations(),
 		(&names{r}).operations(), (&subscriptions{r}).operations(), (&appPayments{r}).operations(), (&developmentFund{r, cfg.Network, cfg.History}).operations(), (&allocations{r, cfg.Network}).operations(), (&users{accounts}).operations(), (&administration{r, accounts, cfg.Network}).operations(),
 		(&externalParties{r, accounts, rounds, cfg.Network, cfg.TransferCommands}).operations(), proxy.operations(cfg.ScanProxy),
-		participantOperations(forward), notOfferedOperations(), serviceOperations(&cfg),
+		participantOperations(forward), allocationRequestOperations(), serviceOperations(&cfg),
 	)}, nil
 }
 

@@ -109,6 +109,8 @@ const (
 	AllocationFactory   = "splice-api-token-allocation-instruction-v1:Splice.Api.Token.AllocationInstructionV1:AllocationFactory"
 	AllocationFactoryV2 = "splice-api-token-allocation-instruction-v2:Splice.Api.Token.AllocationInstructionV2:AllocationFactory"
 	Allocation          = "splice-api-token-allocation-v1:Splice.Api.Token.AllocationV1:Allocation"
+	AllocationRequest   = "splice-api-token-allocation-request-v1:Splice.Api.Token.AllocationRequestV1:AllocationRequest"
+	AllocationRequestV2 = "splice-api-token-allocation-request-v2:Splice.Api.Token.AllocationRequestV2:AllocationRequest"
 	AllocationV2        = "splice-api-token-allocation-v2:Splice.Api.Token.AllocationV2:Allocation"
 
 	instructionPackage = "splice-api-token-transfer-instruction-v1"
