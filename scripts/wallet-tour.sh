@@ -3,7 +3,7 @@
 # offers that are accepted, rejected and withdrawn, transfers in one step and by the token
 # standard, traffic, the history, and a party that keeps its own key.
 #
-#   ledgerlake up --live-clock &
+#   ledgerlake up --live-clock --wallet-transfer-commands &
 #   scripts/wallet-tour.sh [URL]
 #
 # URL is that of the validator interface, http://127.0.0.1:8080/api/validator by itself. Settings by

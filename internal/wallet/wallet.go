@@ -24,7 +24,7 @@ type Config struct {
 	// PreapprovalLifetime is how long a new preapproval is good. Default 90 days.
 	PreapprovalLifetime time.Duration
 	// TransferCommands allows the transfers of external parties by transfer commands, which
-	// the network is about to give up.
+	// the network has given up in 0.8.0.
 	TransferCommands bool
 }
 

@@ -224,7 +224,7 @@ func (c *Wallet) declare(f *pflag.FlagSet) {
 	f.StringVar(&c.WalletMode, "wallet-mode", "node", "where changes to the ledger are sent: node, as commands; forward, to the validator of --validator-url; off")
 	f.DurationVar(&c.WalletWait, "wallet-wait", 5*time.Second, "how long the answer to a change waits until the change can be read here")
 	f.BoolVar(&c.WalletDevelopment, "wallet-development", false, "the network is a development network: wallets may tap")
-	f.BoolVar(&c.WalletTransferCommands, "wallet-transfer-commands", true, "external parties may send by transfer commands, which the network is about to drop")
+	f.BoolVar(&c.WalletTransferCommands, "wallet-transfer-commands", false, "external parties may send by transfer commands, which the network dropped in 0.8.0")
 	f.StringSliceVar(&c.WalletAutomations, "wallet-automations", nil, "automations that worker and up run, separated by commas, or all; default all on a simulated network with --live-clock, none otherwise")
 	f.StringSliceVar(&c.WalletAcceptFrom, "wallet-accept-from", nil, "RECEIVER/SENDER: the first party accepts all transfer offers of the second; repeat the flag for several")
 	f.StringSliceVar(&c.WalletSweep, "wallet-sweep", nil, "SENDER/RECEIVER/ABOVE/KEEP: when the first party has more than ABOVE dollars, it offers the second all but KEEP; append /preapproval to send in one step; repeat the flag for several")
