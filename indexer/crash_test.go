@@ -73,6 +73,65 @@ func (f *fixture) attempt(ctx context.Context, t *testing.T, list []*schemas.Bat
 	return true
 }
 
+// TestForgottenTokens repeats a batch that another process has begun, of which the engine has forgotten
+// the tokens, or lost rows and not the tokens.
+func TestForgottenTokens(t *testing.T) {
+	for name, damage := range map[string]func(f *fixture, after schemas.Position) error{
+		"forgotten": func(f *fixture, _ schemas.Position) (err error) {
+			for _, table := range []string{"updates", "events", "verdicts", "imports", "places"} { // each keeps that of the other stream
+				err = errors.Join(err, f.db.Exec(t.Context(), "ALTER TABLE "+table+" MODIFY SETTING non_replicated_deduplication_window = 1", "", nil))
+			}
+			return err
+		},
+		"lost rows": func(f *fixture, after schemas.Position) error {
+			return NewRewind(f.db, schemas.ScanStream, nil, f.log).dropRows(t.Context(), schemas.ScanStream, after)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			h := schematest.New(schematest.Config{Seed: 5, Items: 60, Migrations: 2})
+			list := batches(h.Items, 20)
+			last := len(list) - 1
+			first := NewWriter(f.db, schemas.ScanStream, f.log)
+			for _, b := range list[:last] {
+				if err := first.Write(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			begin(t, f, first, list[last])
+			if err := damage(f, list[last].After); err != nil {
+				t.Fatal(err)
+			}
+			other := schematest.New(schematest.Config{Seed: 6, Items: 60, Migrations: 2})
+			for _, b := range batches(other.Items, 60) {
+				b.Stream = "other"
+				if err := NewWriter(f.db, "other", f.log).Write(t.Context(), b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := NewWriter(f.db, schemas.ScanStream, f.log).Write(t.Context(), list[last]); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := f.stored(t), digestItems(h.Items); got != want {
+				t.Fatalf("stored %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// begin announces a batch and writes its rows, but does not commit it.
+func begin(t *testing.T, f *fixture, w *Writer, b *schemas.Batch) {
+	t.Helper()
+	row := store.BatchRow{Stream: w.stream, Sequence: w.sequence + 1, After: b.After, Through: b.Through,
+		Items: uint64(len(b.Items)), Hash: w.rows.Fill(b), Writer: w.name, Epoch: w.epoch}
+	if err := journal.Announce(t.Context(), f.db, row); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.insert(t.Context(), row.Sequence); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestChangedHistoryStopsTheStream(t *testing.T) {
 	f := newFixture(t)
 	h := schematest.New(schematest.Config{Seed: 5, Items: 40, Migrations: 1})

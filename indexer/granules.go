@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/internal/cluster"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -46,10 +47,10 @@ func smallGranules(ctx context.Context, dsn string, tables cluster.Tables) error
 	defer db.Close()
 	for _, r := range []relaid{
 		{"events", createEventsNext, fillEventsNext, func(stream string, to schemas.Position) (string, store.Params) {
-			return rewindHistory, in("events", above(stream, to))
+			return rewindHistory, in("events", audit.Above(stream, to))
 		}},
 		{"verdicts", createVerdictsNext, fillVerdictsNext, func(stream string, to schemas.Position) (string, store.Params) {
-			return rewindVerdicts, above(stream, to)
+			return rewindVerdicts, audit.Above(stream, to)
 		}},
 	} {
 		if err := r.relay(ctx, db, tables); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -276,16 +277,16 @@ func (r *Rewind) mark(ctx context.Context, stream string, to schemas.Position, e
 
 // dropRows drops the rows of a stream above a position.
 func (r *Rewind) dropRows(ctx context.Context, stream string, to schemas.Position) error {
-	if err := r.exec(ctx, "events", rewindHistory, in("events", above(stream, to))); err != nil {
+	if err := r.exec(ctx, "events", rewindHistory, in("events", audit.Above(stream, to))); err != nil {
 		return err
 	}
-	if err := r.exec(ctx, "verdicts", rewindVerdicts, above(stream, to)); err != nil {
+	if err := r.exec(ctx, "verdicts", rewindVerdicts, audit.Above(stream, to)); err != nil {
 		return err
 	}
-	if err := r.exec(ctx, "imports", rewindImports, above(stream, to)); err != nil {
+	if err := r.exec(ctx, "imports", rewindImports, audit.Above(stream, to)); err != nil {
 		return err
 	}
-	if err := r.exec(ctx, "updates", rewindHistory, in("updates", above(stream, to))); err != nil {
+	if err := r.exec(ctx, "updates", rewindHistory, in("updates", audit.Above(stream, to))); err != nil {
 		return err
 	}
 	return r.dropPlaces(ctx, stream, to)
@@ -294,7 +295,7 @@ func (r *Rewind) dropRows(ctx context.Context, stream string, to schemas.Positio
 // dropPlaces drops the places of what was dropped. Those at the very record time of to go with
 // them, and are made again of what is left there.
 func (r *Rewind) dropPlaces(ctx context.Context, stream string, to schemas.Position) error {
-	if err := r.exec(ctx, "places", rewindPlaces, above(stream, to)); err != nil {
+	if err := r.exec(ctx, "places", rewindPlaces, audit.Above(stream, to)); err != nil {
 		return err
 	}
 	if to.Offset > 0 || to.RecordTime == schemas.MinMicros {
@@ -312,17 +313,6 @@ func (r *Rewind) dropPlaces(ctx context.Context, stream string, to schemas.Posit
 func in(table string, params store.Params) store.Params {
 	params["table"] = store.Text(table)
 	return params
-}
-
-func above(stream string, to schemas.Position) store.Params {
-	within := "0"
-	if to.RecordTime == schemas.MinMicros {
-		within = "1"
-	}
-	return store.Params{
-		"stream": store.Text(stream), "through_migration": store.Int(to.MigrationID), "through_time": store.Time(store.Clamp(to.RecordTime)),
-		"through_id": store.Text(to.UpdateID), "through_offset": store.Int(to.Offset), "within_imports": within,
-	}
 }
 
 // side takes the verdicts back that came late.
@@ -446,7 +436,7 @@ func (r *Rewind) dropCopies(ctx context.Context, to schemas.Position) error {
 	if err != nil || !there {
 		return err
 	}
-	return r.exec(ctx, table, statement, above(r.stream, to))
+	return r.exec(ctx, table, statement, audit.Above(r.stream, to))
 }
 
 // lift lets the stream continue.

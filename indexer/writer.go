@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
+	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -165,6 +167,13 @@ func (w *Writer) write(ctx context.Context, b *schemas.Batch) error {
 	if err := w.insert(ctx, row.Sequence); err != nil {
 		return fmt.Errorf("writing batch %d of %s: %w", row.Sequence, w.stream, err)
 	}
+	if w.pending != nil {
+		if whole, err := w.whole(ctx, b.After); err != nil {
+			return err
+		} else if !whole {
+			return w.again(ctx, b)
+		}
+	}
 	if err := journal.Insert(ctx, w.db, row, store.Commit); err != nil {
 		return fmt.Errorf("committing batch %d of %s: %w", row.Sequence, w.stream, err)
 	}
@@ -184,6 +193,38 @@ func (w *Writer) announce(ctx context.Context, row store.BatchRow) error {
 		return nil
 	}
 	return journal.Announce(ctx, w.db, row)
+}
+
+// whole reports whether the rows of a batch that was begun before stand there once, now that they were
+// inserted again. They do not if the engine has forgotten the tokens of the first attempt: it keeps
+// those of the last 1,000 inserts into a table, and a backup has none.
+func (w *Writer) whole(ctx context.Context, after schemas.Position) (bool, error) {
+	stand, err := audit.NewReader(w.db, w.stream).RowsAbove(ctx, after)
+	return err == nil && maps.Equal(stand, w.rows.Above(after)), err
+}
+
+// again writes a batch anew whose rows stand twice or not at all: under another number, because the
+// tokens of this one have been seen.
+func (w *Writer) again(ctx context.Context, b *schemas.Batch) error {
+	// What another writer has committed since stands above the batch, too.
+	if err := w.load(ctx); err != nil {
+		return err
+	}
+	if w.pending == nil || w.committed != b.After {
+		return fmt.Errorf("%w: it has written %s beyond %s since", schemas.ErrReplaced, w.stream, b.After)
+	}
+	w.log.WarnContext(ctx, "the rows of a batch that was begun earlier are not there once: writing it anew", "sequence", w.pending.Sequence, "after", b.After.String())
+	r := NewRewind(w.db, w.stream, nil, w.log)
+	if err := r.mark(ctx, w.stream, b.After, map[string]int64{w.stream: w.epoch}); err != nil {
+		return err
+	}
+	if err := r.dropRows(ctx, w.stream, b.After); err != nil {
+		return err
+	}
+	if err := w.load(ctx); err != nil {
+		return err
+	}
+	return w.write(ctx, b)
 }
 
 // insert writes the rows of a batch, those of each table with a separate token.

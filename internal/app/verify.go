@@ -175,20 +175,20 @@ func (a *App) Verify(ctx context.Context, f VerifyConfig, progress *console.Prog
 	if err := f.check(CheckNames(), a.p.cfg.ScanURLs); err != nil {
 		return nil, settings.AsUsage(err)
 	}
-	if f.Against != "" {
-		return a.verifyAgainst(ctx, f.Against, progress)
-	}
 	if f.has(verify.Days) {
 		if err := probe.Scan(ctx, "peer", f.Peer); err != nil {
 			return nil, err
 		}
 	}
 	open := a.db.open
-	if f.has(ObjectsCheck) && f.public() {
+	if f.Against != "" || f.has(ObjectsCheck) && f.public() {
 		open = a.open
 	}
 	if err := open(ctx); err != nil {
 		return nil, err
+	}
+	if f.Against != "" {
+		return a.verifier().verifyAgainst(ctx, f.Against, progress)
 	}
 	if err := a.db.deriveRest(ctx); err != nil && !errors.Is(err, schemas.ErrDamaged) { // the checks name the damage
 		return nil, err

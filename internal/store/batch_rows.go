@@ -58,6 +58,22 @@ func (r *BatchRows) Counts() *RowCounts {
 	}
 }
 
+// Above are the numbers of rows of each table that stand above the position after which the batch
+// begins, of places those above its record time. Tables without such rows are left out.
+func (r *BatchRows) Above(after schemas.Position) map[string]uint64 {
+	counts := make(map[string]uint64)
+	for table, block := range r.Blocks() {
+		n := block.Rows()
+		if table == "places" {
+			n = r.places.RowsAbove(after)
+		}
+		if n > 0 {
+			counts[table] = uint64(n)
+		}
+	}
+	return counts
+}
+
 // Blocks are the rows of each table by its name.
 func (r *BatchRows) Blocks() map[string]Block {
 	return map[string]Block{

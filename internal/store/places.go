@@ -86,6 +86,17 @@ func (b *Places) columns() []column {
 // Rows returns the number of rows.
 func (b *Places) Rows() int { return b.key.Rows() }
 
+// RowsAbove counts the rows above the record time of a position, or above its offset.
+func (b *Places) RowsAbove(p schemas.Position) (n int) {
+	for i := range b.Rows() {
+		at := schemas.Position{MigrationID: b.migration[i], RecordTime: timeAt(b.recordTime, i)}
+		if b.offset[i] > 0 || p.RecordTime < at.RecordTime && p.MigrationID == at.MigrationID || p.MigrationID < at.MigrationID {
+			n++
+		}
+	}
+	return n
+}
+
 // Fill adds the rows of the items of a batch, in the order of the table, which saves the engine
 // from sorting them. Import updates have none: they are looked up otherwise.
 func (b *Places) Fill(batch *schemas.Batch) {

@@ -130,7 +130,7 @@ func (v *verification) rowsAbove(ctx context.Context, check *Check) error {
 	if v.journal.pending {
 		return nil
 	}
-	counts, err := v.cfg.Audit.RowsAbove(ctx, v.mark)
+	counts, err := v.cfg.Source.RowsAbove(ctx, v.mark)
 	if err != nil || len(counts) == 0 {
 		return err
 	}

@@ -56,6 +56,7 @@ type Source interface {
 	ContractsWatermark(ctx context.Context) (schemas.Position, error)
 	Journal(ctx context.Context) ([]journals.Row, error)
 	ContractsJournal(ctx context.Context) ([]journals.Row, error)
+	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
 	Stretch(ctx context.Context, after, through schemas.Position, texts bool, party string) (*audit.Stretch, error)
 }
 
@@ -79,7 +80,6 @@ type Audit interface {
 	WrongOrigins(ctx context.Context, portion, portions int, each func(audit.Origin) error) error
 	WrongEnds(ctx context.Context, portion, portions int, each func(audit.WrongEnd) error) error
 	WrongPlaces(ctx context.Context, mark schemas.Position, each func(audit.WrongPlaces) error) error
-	RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error)
 	GovernanceParty(ctx context.Context) (string, error)
 	SignedTemplates(ctx context.Context, party string, templates []string) ([]string, error)
 	WrongCarries(ctx context.Context, party string, migration, next int64, each func(audit.WrongCarry) error) error

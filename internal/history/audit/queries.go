@@ -27,8 +27,6 @@ var (
 	wrongEndedQuery string
 	//go:embed sql/wrong_places.sql
 	wrongPlacesQuery string
-	//go:embed sql/rows_above.sql
-	rowsAboveQuery string
 )
 
 // LifetimeBuckets is into how many parts contracts are divided, by their id, so that
@@ -258,24 +256,6 @@ func (q *Queries) WrongPlaces(ctx context.Context, mark schemas.Position, each f
 		return fmt.Errorf("comparing places with what stands there: %w", err)
 	}
 	return nil
-}
-
-// RowsAbove counts, by table, the rows that stand above a position.
-func (q *Queries) RowsAbove(ctx context.Context, mark schemas.Position) (map[string]uint64, error) {
-	counts := make(map[string]uint64)
-	err := q.query(ctx, rowsAboveQuery, q.through(mark, nil), func(rows driver.Rows) error {
-		var table string
-		var n uint64
-		if err := rows.Scan(&table, &n); err != nil {
-			return err
-		}
-		counts[table] = n
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("counting rows above %s: %w", mark, err)
-	}
-	return counts, nil
 }
 
 func (q *Queries) through(p schemas.Position, more clickhouse.Parameters) clickhouse.Parameters {
