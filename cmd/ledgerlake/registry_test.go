@@ -25,6 +25,8 @@ type tokenWorld struct {
 	dso, alice, approved, executor string
 	// pending and stale are instructions; the coin of the latter is gone.
 	pending, stale, allocation string
+	// sends and receives are allocations of the second version, of which the latter needs no coin.
+	sends, receives string
 }
 
 func newTokenWorld(t *testing.T) *tokenWorld {
@@ -52,6 +54,7 @@ func newTokenWorld(t *testing.T) *tokenWorld {
 	}
 	w.stale, w.pending = offer(time.Minute), offer(time.Hour)
 	w.allocation = c.Allocate(alices, w.alice, w.approved, w.executor)
+	w.sends, w.receives = w.allocateV2(c, "SenderSide", fmt.Sprintf("%q", c.Tap(alices, w.alice, "9"))), w.allocateV2(c, "ReceiverSide", "")
 	c.Pass(2 * time.Minute)
 	answer := httptest.NewRecorder()
 	ledger.Handler().ServeHTTP(answer, httptest.NewRequest("POST", "/registry/transfer-instruction/v1/"+w.stale+"/choice-contexts/accept", strings.NewReader("{}")))
@@ -65,6 +68,17 @@ func newTokenWorld(t *testing.T) *tokenWorld {
 	}
 	t.Fatalf("the coin of instruction %s is not disclosed: %s", w.stale, answer.Body)
 	return nil
+}
+
+// allocateV2 allocates one side of a transfer by the second version of the token standard.
+func (w *tokenWorld) allocateV2(c *devnettest.Commands, side, inputs string) string {
+	c.T.Helper()
+	return c.Text(c.Exercise([]string{w.alice}, "#splice-api-token-allocation-instruction-v2:Splice.Api.Token.AllocationInstructionV2:AllocationFactory", c.ExternalRules(), "AllocationFactory_Allocate",
+		`{"settlement":{"executors":[%q],"id":"deal","cid":null,"meta":{"values":{}}},"allocation":{"admin":%q,"authorizer":{"owner":%q,"provider":null,"id":""},"transferLegSides":[
+			{"transferLegId":"leg","side":%q,"otherside":{"owner":%q,"provider":null,"id":""},"amount":"3","instrumentId":"Amulet","meta":{"values":{}}}],
+			"settlementDeadline":null,"nextIterationFunding":null,"committed":false,"meta":{"values":{}}},
+			"requestedAt":%q,"inputHoldingCids":[%s],"actors":[%q],"extraArgs":`+devnettest.NoExtraArgs+`}`,
+		w.executor, w.dso, w.alice, side, w.approved, c.At(0), inputs, w.alice), "output", "value", "allocationCid")
 }
 
 // operations are requests to the registry for whatever there is to ask.
@@ -97,7 +111,7 @@ func (w *tokenWorld) operations() []string {
 		fmt.Sprintf(allocate, "v2", `"admin":"`+dso+`","authorizer":`+special), fmt.Sprintf(allocate, "v2", `"admin":"`+alice+`","authorizer":`+account(alice)),
 		"POST /registry/allocation-instruction/v2/00ab/choice-contexts/accept {}", "POST /registry/allocation-instruction/v2/00ab/choice-contexts/withdraw {}",
 	)
-	for _, id := range []string{"00ab", w.stale, w.pending, w.allocation} {
+	for _, id := range []string{"00ab", w.stale, w.pending, w.allocation, w.sends, w.receives} {
 		for _, v := range []string{"v1", "v2"} {
 			for _, choice := range []string{"accept", "reject", "withdraw"} {
 				list = append(list, fmt.Sprintf(`POST /registry/transfer-instruction/%s/%s/choice-contexts/%s {"meta":{"a":"b"}}`, v, id, choice))
@@ -110,7 +124,7 @@ func (w *tokenWorld) operations() []string {
 	leg := fmt.Sprintf(`{"transferLegId":"l","sender":%s,"receiver":%s}`, account(alice), account(dso))
 	settle := `POST /registry/allocation/v2/settlement-factory {"choiceArguments":{"transferLegs":[%s],"allocations":[%s]}}`
 	return append(list,
-		fmt.Sprintf(settle, leg, ""), fmt.Sprintf(settle, leg, `{"allocationCid":"00ab"}`), fmt.Sprintf(settle, leg, `{"allocationCid":"`+w.allocation+`"}`),
+		fmt.Sprintf(settle, leg, ""), fmt.Sprintf(settle, leg, `{"allocationCid":"00ab"}`), fmt.Sprintf(settle, leg, `{"allocationCid":"`+w.allocation+`"},{"allocationCid":"`+w.sends+`"},{"allocationCid":"`+w.receives+`"}`),
 		fmt.Sprintf(settle, strings.TrimSuffix(strings.Repeat(leg+",", 101), ","), ""), `POST /registry/allocation/v2/settlement-factory {}`,
 	)
 }

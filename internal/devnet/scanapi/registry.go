@@ -28,16 +28,16 @@ func (s *registryServer) routes() []route {
 		{"POST", "/registry/allocation-instruction/v2/{id}/choice-contexts/accept", s.noInstruction},
 		{"POST", "/registry/allocation-instruction/v2/{id}/choice-contexts/withdraw", s.noInstruction},
 		{"POST", "/registry/allocation/v2/settlement-factory", reply.Asked(s.settlementFactory)},
-		{"POST", "/registry/allocations/v1/{id}/choice-contexts/execute-transfer", s.choice(model.AllocationTemplate, true)},
+		{"POST", "/registry/allocations/v1/{id}/choice-contexts/execute-transfer", s.choice(true, model.AllocationTemplate)},
 	}
-	for _, v := range []string{"v1", "v2"} {
+	for v, allocations := range map[string][]*model.Template{"v1": {model.AllocationTemplate}, "v2": allocationTemplates} {
 		instruction, allocation := "/registry/transfer-instruction/"+v+"/{id}/choice-contexts/", "/registry/allocations/"+v+"/{id}/choice-contexts/"
 		routes = append(routes,
-			route{"POST", instruction + "accept", s.choice(model.TransferInstructionTemplate, true)},
-			route{"POST", instruction + "reject", s.choice(model.TransferInstructionTemplate, false)},
-			route{"POST", instruction + "withdraw", s.choice(model.TransferInstructionTemplate, false)},
-			route{"POST", allocation + "withdraw", s.choice(model.AllocationTemplate, false)},
-			route{"POST", allocation + "cancel", s.choice(model.AllocationTemplate, false)},
+			route{"POST", instruction + "accept", s.choice(true, model.TransferInstructionTemplate)},
+			route{"POST", instruction + "reject", s.choice(false, model.TransferInstructionTemplate)},
+			route{"POST", instruction + "withdraw", s.choice(false, model.TransferInstructionTemplate)},
+			route{"POST", allocation + "withdraw", s.choice(false, allocations...)},
+			route{"POST", allocation + "cancel", s.choice(false, allocations...)},
 		)
 	}
 	return routes
@@ -271,28 +271,41 @@ func (s *registryServer) noInstruction(*http.Request) (any, error) {
 	return nil, reply.BadRequest("the coin has no allocation instructions")
 }
 
-// byID is the active contract with an id, nil if there is none of the template.
-func (s *registryServer) byID(t *model.Template, id string) *model.Contract {
-	return s.last(t, func(c *model.Contract) bool { return ledger.ContractIDOf(s.ledger, c) == id })
+// allocationTemplates are those that the second version of the token standard knows.
+var allocationTemplates = []*model.Template{model.AllocationTemplate, model.AllocationV2Template}
+
+// byID is the active contract with an id, nil if there is none of the templates.
+func (s *registryServer) byID(id string, templates ...*model.Template) *model.Contract {
+	for _, t := range templates {
+		if c := s.last(t, func(c *model.Contract) bool { return ledger.ContractIDOf(s.ledger, c) == id }); c != nil {
+			return c
+		}
+	}
+	return nil
 }
 
-// lockedIn is the number of the coin that is locked for a contract.
-func lockedIn(c *model.Contract) uint64 {
-	if p, ok := c.Payload.(model.AmuletAllocation); ok {
-		return p.Locked
+// lockedFor is the coin that is locked for a contract, nil if it is gone; number is 0 for none.
+func (s *registryServer) lockedFor(c *model.Contract) (coin *model.Contract, number uint64) {
+	switch p := c.Payload.(type) {
+	case model.TransferInstruction:
+		number = p.Locked
+	case model.AmuletAllocation:
+		number = p.Locked
+	case model.AllocationV2:
+		number = p.Locked
 	}
-	return c.Payload.(model.TransferInstruction).Locked
+	return s.last(model.LockedAmuletTemplate, func(c *model.Contract) bool { return c.Number == number }), number
 }
 
 // choice answers with the context of a choice on an instruction or an allocation, which either
 // delivers its coin or gives it back.
-func (s *registryServer) choice(t *model.Template, delivers bool) handler {
+func (s *registryServer) choice(delivers bool, templates ...*model.Template) handler {
 	return reply.Asked(func(r *http.Request, q *debugging) (any, error) {
-		c := s.byID(t, r.PathValue("id"))
+		c := s.byID(r.PathValue("id"), templates...)
 		if c == nil {
-			return nil, reply.NotFound("No active %s %s", t.Entity(), r.PathValue("id"))
+			return nil, reply.NotFound("No active %s %s", templates[0].Entity(), r.PathValue("id"))
 		}
-		coin := s.byID(model.LockedAmuletTemplate, string(s.ledger.Names.IDs.AppendContractID(nil, lockedIn(c))))
+		coin, _ := s.lockedFor(c)
 		if coin == nil && delivers {
 			return nil, reply.NotFound("The locked coin of %s is gone", r.PathValue("id"))
 		}
@@ -341,12 +354,12 @@ func (s *registryServer) settlementFactory(_ *http.Request, q *settlement) (any,
 	}
 	contracts := []named{s.configState()}
 	for _, a := range q.Arguments.Allocations {
-		c := s.byID(model.AllocationTemplate, a.ID)
+		c := s.byID(a.ID, allocationTemplates...)
 		if c == nil {
 			return nil, reply.NotFound("No active allocation %.200s", a.ID)
 		}
-		coin := s.byID(model.LockedAmuletTemplate, string(s.ledger.Names.IDs.AppendContractID(nil, lockedIn(c))))
-		if coin == nil {
+		coin, number := s.lockedFor(c)
+		if coin == nil && number != 0 {
 			return nil, reply.NotFound("The locked coin of %s is gone", a.ID)
 		}
 		if !slices.ContainsFunc(contracts, func(n named) bool { return n.contract == coin }) {
