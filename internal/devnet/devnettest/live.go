@@ -32,7 +32,7 @@ func (c *Commands) Live() {
 
 	// Traffic.
 	c.Batch(own, c.Operator, "[]", `[{"tag":"CO_BuyMemberTraffic","value":{"trafficAmount":"250000","memberId":%q,"synchronizerId":%q,"migrationId":"1","minTopupInterval":{"microseconds":"1"},"topupStateCid":null}}]`,
-		c.Ledger.NodeDigests().ParticipantID, c.Ask("GET", "/v0/dso", "", "amulet_rules", "domain_id"))
+		"PAR::"+c.Ledger.NodeDigests().ParticipantID, c.Ask("GET", "/v0/dso", "", "amulet_rules", "domain_id"))
 
 	carol, venue := c.Party("carol"), c.Party("venue")
 	c.transferTokens(hers, alice, bob, carol)
