@@ -74,7 +74,7 @@ func ruleOfChoice(choice string) rule {
 		return rule{entries: allocation}
 	case "Allocation_ExecuteTransfer":
 		return rule{entries: allocationExecuted, payload: true}
-	case "SettlementFactory_SettleBatch":
+	case template.SettlementFactorySettleBatch:
 		return rule{entries: settlement}
 	}
 	return rule{}

@@ -1,6 +1,7 @@
 package devnet
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -15,18 +16,58 @@ func through(i model.InterfaceName, c choices.Command) choices.Command {
 	return c
 }
 
-// allocateSides has an owner allocate coins to what it sends in a settlement, by the second version of
-// the token standard.
-func (d *desk) allocateSides(executor, owner, other, amount string, committed bool, next any, within time.Duration) choices.Command {
+// leg is a transfer of a settlement; without a receiver its coins are burned.
+type leg struct{ id, from, to, amount string }
+
+var noMeta = map[string]any{"values": map[string]any{}}
+
+// account is that of an owner alone, or the one that burns what it receives.
+func account(owner string) map[string]any {
+	if owner == "" {
+		return map[string]any{"owner": nil, "provider": nil, "id": model.BurnAccountID}
+	}
+	return map[string]any{"owner": owner, "provider": nil, "id": ""}
+}
+
+// sidesOf is what legs mean to an owner.
+func sidesOf(owner string, legs []leg) []map[string]any {
+	sides := []map[string]any{}
+	for _, l := range legs {
+		side := map[string]any{"transferLegId": l.id, "amount": l.amount, "instrumentId": "Amulet", "meta": noMeta, "side": "SenderSide", "otherside": account(l.to)}
+		if l.from == owner {
+			sides = append(sides, side)
+		}
+		if l.to == owner {
+			received := maps.Clone(side)
+			received["side"], received["otherside"] = "ReceiverSide", account(l.from)
+			sides = append(sides, received)
+		}
+	}
+	return sides
+}
+
+func settlementOf(executor string) map[string]any {
+	return map[string]any{"executors": []string{executor}, "id": "deal", "cid": nil, "meta": noMeta}
+}
+
+// allocateLegs has an owner allocate coins to its part of some legs, by the second version of the token
+// standard.
+func (d *desk) allocateLegs(executor, owner string, legs []leg, committed bool, next any, within time.Duration) choices.Command {
 	ids, _ := d.coins(owner)
-	now, noMeta := d.l.Now(), map[string]any{"values": map[string]any{}}
-	account := func(p string) map[string]any { return map[string]any{"owner": p, "provider": nil, "id": ""} }
+	if ids == nil {
+		ids = []string{}
+	}
+	now := d.l.Now()
 	return through(model.AllocationFactoryV2Interface, exercise(model.ExternalRulesTemplate, d.newest(model.ExternalRulesTemplate, nil), "AllocationFactory_Allocate",
-		"settlement", map[string]any{"executors": []string{executor}, "id": "deal", "cid": nil, "meta": noMeta},
+		"settlement", settlementOf(executor),
 		"allocation", map[string]any{"admin": d.l.GovernanceParty(), "authorizer": account(owner), "committed": committed, "meta": noMeta,
-			"settlementDeadline": now.Add(within).Format(time.RFC3339Nano), "nextIterationFunding": next, "transferLegSides": []any{map[string]any{
-				"transferLegId": "leg-1", "side": "SenderSide", "otherside": account(other), "amount": amount, "instrumentId": "Amulet", "meta": noMeta}}},
+			"settlementDeadline": now.Add(within).Format(time.RFC3339Nano), "nextIterationFunding": next, "transferLegSides": sidesOf(owner, legs)},
 		"requestedAt", now.Format(time.RFC3339Nano), "inputHoldingCids", ids, "extraArgs", emptyExtraArgs, "actors", []string{owner}))
+}
+
+// allocateSides is allocateLegs for one leg to some other party.
+func (d *desk) allocateSides(executor, owner, other, amount string, committed bool, next any, within time.Duration) choices.Command {
+	return d.allocateLegs(executor, owner, []leg{{"leg-1", owner, other, amount}}, committed, next, within)
 }
 
 // TestAllocationsV2 takes coins that are allocated by the second version of the token standard through

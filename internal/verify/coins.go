@@ -21,6 +21,8 @@ var burners = map[string]bool{
 	// Its fees, which there were once, stand in the result of the transfer below it; not
 	// where it has none.
 	template.TransferFactoryTransfer: true,
+	// Its legs to the burn account.
+	template.SettlementFactorySettleBatch: true,
 }
 
 // repeaters are choices whose result repeats that of the choice by which they do their work.

@@ -27,7 +27,8 @@ const (
 	NameRulesCollectInitialEntryPayment = "AnsRules_CollectInitialEntryPayment"
 	NameRulesCollectEntryRenewalPayment = "AnsRules_CollectEntryRenewalPayment"
 
-	AllocationFactoryAllocate = "AllocationFactory_Allocate"
+	AllocationFactoryAllocate    = "AllocationFactory_Allocate"
+	SettlementFactorySettleBatch = "SettlementFactory_SettleBatch"
 
 	TransferFactoryTransfer     = "TransferFactory_Transfer"
 	TransferInstructionAccept   = "TransferInstruction_Accept"

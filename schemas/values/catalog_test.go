@@ -144,7 +144,7 @@ func TestChoices(t *testing.T) {
 		{"unknown interface", "splice-amulet", rules, "0a:Acme:Iface", "AmuletRules_Transfer", "-", "-"},
 		{"unknown package", "acme", rules, "", "AmuletRules_Transfer", "-", "-"},
 		{"result of a nested template", "splice-amulet", "Splice.Round:OpenMiningRound", "", "OpenMiningRound_Fetch", "p", "dso"},
-		{"only the result is known", "splice-amulet", rules, "0a:Splice.Api.Token.TransferEventsV2:EventLog", "EventLog_HoldingsChange", "-", ""},
+		{"of an interface without a result", "splice-amulet", rules, "0a:Splice.Api.Token.TransferEventsV2:EventLog", "EventLog_HoldingsChange", "admin", ""},
 		{"the same choice of another version of its interface", "splice-amulet", rules, "0a:Splice.Api.Token.TransferInstructionV2:TransferFactory", "TransferFactory_Transfer", "transfer", "output"},
 	}
 	for _, tt := range tests {

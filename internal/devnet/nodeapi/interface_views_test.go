@@ -61,9 +61,9 @@ func (p payloads) of(t *model.Template) model.Payload {
 		return model.AmuletAllocation{Locked: p.contract(), Leg: model.Leg{Executor: p.party(), Reference: "a \"deal\"", Referenced: p.Uint64N(2), RequestedAt: p.time(),
 			AllocateBefore: p.time(), SettleBefore: p.time(), SettlementMeta: p.metadata(), Id: "leg", Sender: p.party(), Receiver: p.party(), Amount: p.amount(), Meta: p.metadata()}}
 	case model.AllocationV2Template:
-		side := model.LegSide{Id: "leg", Sends: p.IntN(2) == 0, Other: p.party(), Amount: p.amount(), Meta: p.metadata()}
-		return model.AllocationV2{Locked: p.Uint64N(2), Executors: []model.Party{p.party(), p.party()}[:1+p.IntN(2)], Reference: "a \"deal\"", Referenced: p.Uint64N(2),
-			SettlementMeta: p.metadata(), Owner: p.party(), Sides: []model.LegSide{side, side}[:p.IntN(3)], Deadline: []int64{0, p.time()}[p.IntN(2)], Iterated: p.IntN(2) == 0,
+		side := model.LegSide{Id: "leg", Sends: p.IntN(2) == 0, Other: []model.Party{model.BurnAccount, p.party()}[p.IntN(2)], Amount: p.amount(), Meta: p.metadata()}
+		return model.AllocationV2{Locked: p.Uint64N(2), Settlement: model.Settlement{Executors: []model.Party{p.party(), p.party()}[:1+p.IntN(2)], Reference: "a \"deal\"",
+			Referenced: p.Uint64N(2), Meta: p.metadata()}, Owner: p.party(), Iterations: p.Int64N(9), Sides: []model.LegSide{side, side}[:p.IntN(3)], Deadline: []int64{0, p.time()}[p.IntN(2)], Iterated: p.IntN(2) == 0,
 			Next: model.Decimal(p.IntN(2)) * p.amount(), Committed: p.IntN(2) == 0, Meta: p.metadata(), ExpiresAt: p.time(), CreatedAt: p.time()}
 	case model.FeaturedAppRightTemplate:
 		return model.FeaturedAppRight{Provider: p.party(), Weight: p.amount()}

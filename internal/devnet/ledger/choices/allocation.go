@@ -10,6 +10,9 @@ var (
 	allocationSettledShape = model.NewShape("senderHoldingCids", "receiverHoldingCids", "meta")
 )
 
+// settleReason is the reason that the event log has of settlements.
+const settleReason = "settle allocation"
+
 // addAllocationChoices are coins that are held ready for a settlement, by the first version of
 // the token standard.
 func addAllocationChoices(all *choices) {
@@ -53,10 +56,12 @@ func allocateTokens(e *Execution, _ *model.Contract, arg model.Argument) model.V
 	l := legOf(e, arg)
 	ctx := choiceContext(e, arg.Record("extraArgs"))
 	defer e.at(ctx.round)()
-	inputs := holdingInputs(e, l.Sender, arg.List("inputHoldingCids"))
+	inputs := holdingInputs(e, ctx, l.Sender, arg.List("inputHoldingCids"))
 	lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: l.SettleBefore, Context: "allocation for leg '" + l.Id + "' to '" + e.Names.Name(l.Receiver) + "'"}
-	s := settleOrder(e, order{sender: l.Sender, provider: l.Sender, context: ctx, inputs: inputs,
-		outputs: []sim.Output{{Receiver: l.Sender, Amount: l.Amount, Lock: &lock}}})
+	o := order{sender: l.Sender, provider: l.Sender, context: ctx, inputs: inputs,
+		outputs: []sim.Output{{Receiver: l.Sender, Amount: l.Amount, Lock: &lock}}}
+	s := settleOrder(e, o)
+	e.logLocking(o, s)
 	c := e.add(model.AllocationTemplate, model.AmuletAllocation{Locked: s.Created[0].Number, Leg: l})
 	return tokensDone(e, "AllocationInstructionResult_Completed", allocatedShape, model.ContractID(c.Number), s.Change, "transfer")
 }
@@ -69,6 +74,8 @@ func settleAllocation(e *Execution, c *model.Contract, arg model.Argument) model
 	locked := lockedCoin(e, p.Locked)
 	defer e.at(ctx.round)()
 	got := e.Bank.NewCoin(p.Leg.Receiver, e.Bank.Spend(locked))
+	e.logTransfer(ctx, holdingsChange{owner: p.Leg.Sender, in: []uint64{p.Locked}, reason: settleReason},
+		model.LegSide{Id: p.Leg.Id, Other: p.Leg.Receiver, Amount: p.Leg.Amount, Meta: p.Leg.Meta}, got)
 	a := e.Tx.Arena()
 	return a.Record(allocationSettledShape, a.List(), e.Tx.IDs(got), model.Metadata(a, model.TxKindMetaKey, "transfer"))
 }

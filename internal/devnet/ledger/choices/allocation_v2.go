@@ -18,112 +18,146 @@ func addAllocationV2Choices(all *choices) {
 	all.on(model.ExternalRulesTemplate, "AllocationFactory_Allocate", nonconsuming(byActors, allocateV2).of(model.AllocationFactoryV2Interface))
 	all.on(model.AllocationV2Template, "Allocation_Withdraw", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 		p := c.Payload.(model.AllocationV2)
-		e.actsFor(arg, p.Owner)
+		e.actsOnly(arg, p.Owner)
 		require(!p.Committed || p.Deadline != 0 && p.Deadline <= e.Now(), "the allocation is committed until its settlement deadline")
 		return e.endAllocation(c, p.Locked, "AllocationResult_Withdrawn")
-	}).of(model.AllocationV2Interface))
+	}).of(model.AllocationV2Interface).seenBy(contractObservers))
 	all.on(model.AllocationV2Template, "Allocation_Cancel", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 		p := c.Payload.(model.AllocationV2)
-		for _, executor := range p.Executors {
-			e.actsFor(arg, executor)
-		}
+		e.actsOnly(arg, p.Settlement.Executors...)
 		return e.endAllocation(c, p.Locked, "AllocationResult_Cancelled")
 	}).of(model.AllocationV2Interface))
 	all.on(model.AllocationTemplate, "Allocation_Withdraw", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 		p := c.Payload.(model.AmuletAllocation)
-		e.actsFor(arg, p.Leg.Sender)
+		e.actsOnly(arg, p.Leg.Sender)
 		return e.endAllocation(c, p.Locked, "AllocationResult_Withdrawn")
 	}).of(model.AllocationV2Interface))
+	addSettlementChoices(all)
 }
 
-// byActors are the controllers that the argument lists.
-func byActors(_ *Execution, _ *model.Contract, arg model.Argument) []model.Party {
-	return partiesOf(arg.List("actors"))
-}
-
-func partiesOf(list []model.Value) []model.Party {
-	parties := make([]model.Party, len(list))
-	for i, v := range list {
-		parties[i] = model.Party(v.Num)
+// settlementOf reads what allocations are for.
+func settlementOf(v model.Argument) model.Settlement {
+	s := model.Settlement{Executors: partiesOf(v.List("executors")), Reference: v.Text("id"), Meta: v.Metadata("meta")}
+	require(len(s.Executors) > 0 && len(s.Reference) <= maxTextLength, "a settlement has executors, and a text of at most %d bytes", maxTextLength)
+	noAccountsIn(s.Meta)
+	if cid := v.Given("cid"); cid != nil {
+		s.Referenced = uint64(cid.Num)
 	}
-	return parties
+	return s
 }
 
-// actsFor checks that a party is among the actors of an argument.
-func (e *Execution) actsFor(arg model.Argument, p model.Party) {
-	require(slices.Contains(byActors(e, nil, arg), p), "%s is not among the actors", e.Names.Name(p))
+// isCoinInstrument checks the instrument of a leg or of funding.
+func isCoinInstrument(id string) {
+	require(id == model.InstrumentAmuletInPayload, "instrument %.100s is not known here", id)
 }
 
-// basicAccount is the owner of an account that has no provider.
-func basicAccount(v model.Argument) model.Party {
-	owner := v.Given("owner")
-	require(owner != nil && v.Given("provider") == nil && v.Text("id") == "", "only accounts of an owner alone hold coins")
-	return model.Party(owner.Num)
+// sidesOf reads what legs mean to an account.
+func sidesOf(list []model.Value) (sides []model.LegSide) {
+	for i := range list {
+		v := model.Argument{V: &list[i]}
+		s := model.LegSide{Id: v.Text("transferLegId"), Sends: v.At("side").Text == "SenderSide", Amount: v.Numeric("amount"), Meta: v.Metadata("meta")}
+		isCoinInstrument(v.Text("instrumentId"))
+		checkLeg(s.Id, s.Amount, s.Meta)
+		if s.Sends {
+			s.Other = receivingAccount(v.Record("otherside"))
+		} else {
+			s.Other = basicAccount(v.Record("otherside"))
+		}
+		sides = append(sides, s)
+	}
+	return sides
+}
+
+func checkLeg(id string, amount model.Decimal, meta []string) {
+	require(len(id) <= maxTextLength, "a text is longer than %d bytes", maxTextLength)
+	noAccountsIn(meta)
+	positive("amount", amount)
+}
+
+// receivingAccount is the owner of an account, or the account that burns what it receives.
+func receivingAccount(v model.Argument) model.Party {
+	if v.Given("owner") == nil && v.Given("provider") == nil && v.Text("id") == model.BurnAccountID {
+		return model.BurnAccount
+	}
+	return basicAccount(v)
+}
+
+// checkSides checks that an owner authorizes each side of a leg once, and that they can be counted.
+func checkSides(sides []model.LegSide) {
+	sum := model.Decimal(0)
+	for i, s := range sides {
+		require(!slices.ContainsFunc(sides[:i], func(o model.LegSide) bool { return o.Id == s.Id && o.Sends == s.Sends }), "leg %.100s is there twice", s.Id)
+		sum += s.Amount
+		require(sum > 0, "the amounts are worth more than there are coins")
+	}
+}
+
+// fundingOf reads what is locked for the next iteration; given is nil if there is none.
+func fundingOf(given *model.Value) (sum model.Decimal) {
+	if given == nil {
+		return 0
+	}
+	for i := 0; i < len(given.Elems); i += 2 {
+		isCoinInstrument(given.Elems[i].Text)
+		sum = model.Decimal(given.Elems[i+1].Num)
+		require(sum >= 0, "the funding of the next iteration is negative")
+	}
+	return sum
 }
 
 // allocationV2Of reads and checks the argument of AllocationFactory_Allocate.
 func allocationV2Of(e *Execution, arg model.Argument) model.AllocationV2 {
-	settlement, spec := arg.Record("settlement"), arg.Record("allocation")
+	spec, next := arg.Record("allocation"), arg.Record("allocation").Given("nextIterationFunding")
+	requested := arg.Time("requestedAt")
 	p := model.AllocationV2{
-		Executors: partiesOf(settlement.List("executors")), Reference: settlement.Text("id"), SettlementMeta: settlement.Metadata("meta"),
-		Owner: basicAccount(spec.Record("authorizer")), Committed: spec.At("committed").Num == 1, Meta: spec.Metadata("meta"),
-		CreatedAt: e.Now(), ExpiresAt: e.Now() + maxTokenLifetime,
+		Settlement: settlementOf(arg.Record("settlement")), Owner: basicAccount(spec.Record("authorizer")), Sides: sidesOf(spec.List("transferLegSides")),
+		Iterated: next != nil, Next: fundingOf(next), Committed: spec.At("committed").Num == 1, Meta: spec.Metadata("meta"),
+		CreatedAt: requested, ExpiresAt: requested + maxTokenLifetime,
 	}
 	e.isDSO(spec.Party("admin"))
-	require(len(p.Executors) > 0 && len(p.Reference) <= maxTextLength, "a settlement has executors, and a text of at most %d bytes", maxTextLength)
-	require(arg.Time("requestedAt") <= e.Now(), "requestedAt %s is in the future", microsText(arg.Time("requestedAt")))
-	if cid := settlement.Given("cid"); cid != nil {
-		p.Referenced = uint64(cid.Num)
-	}
+	require(requested <= e.Now(), "requestedAt %s is in the future", microsText(requested))
+	require(p.Iterated || len(p.Sides) > 0, "an allocation without legs needs nextIterationFunding")
+	checkSides(p.Sides)
 	if deadline := spec.Given("settlementDeadline"); deadline != nil {
 		p.Deadline, p.ExpiresAt = deadline.Num, min(deadline.Num, p.ExpiresAt)
 		e.later("settlementDeadline", p.Deadline)
 	}
-	if next := spec.Given("nextIterationFunding"); next != nil {
-		p.Iterated = true
-		for i := 0; i < len(next.Elems); i += 2 {
-			require(next.Elems[i].Text == model.InstrumentAmuletInPayload, "instrument %.100s is not known here", next.Elems[i].Text)
-			p.Next = model.Decimal(next.Elems[i+1].Num)
-			require(p.Next >= 0, "the funding of the next iteration is negative")
-		}
-	}
-	list := spec.List("transferLegSides")
-	for i := range list {
-		v := model.Argument{V: &list[i]}
-		side := model.LegSide{Id: v.Text("transferLegId"), Sends: v.At("side").Text == "SenderSide", Other: basicAccount(v.Record("otherside")), Amount: v.Numeric("amount"), Meta: v.Metadata("meta")}
-		require(v.Text("instrumentId") == model.InstrumentAmuletInPayload, "instrument %.100s is not known here", v.Text("instrumentId"))
-		require(len(side.Id) <= maxTextLength, "a text is longer than %d bytes", maxTextLength)
-		positive("amount", side.Amount)
-		p.Sides = append(p.Sides, side)
-		require(p.Needs() >= 0, "the amounts are worth more than there are coins")
-	}
+	e.later("requestedAt and 90 days, which is", p.ExpiresAt)
 	return p
 }
 
 // allocateV2 locks coins of an owner for what it sends in a settlement, and for the next one.
 func allocateV2(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
 	p := allocationV2Of(e, arg)
-	e.actsFor(arg, p.Owner)
+	e.actsOnly(arg, p.Owner)
 	ctx := choiceContext(e, arg.Record("extraArgs"))
 	defer e.at(ctx.round)()
 	a, change := e.Tx.Arena(), e.Tx.Arena().TextMap()
 	if needs := p.Needs(); needs > 0 {
-		lock := model.LockedAmulet{Holder: model.Dso, ExpiresAt: p.ExpiresAt, Context: "allocation for settlement '" + p.Reference + "'"}
-		s := settleOrder(e, order{sender: p.Owner, provider: p.Owner, context: ctx, inputs: holdingInputs(e, p.Owner, arg.List("inputHoldingCids")),
-			outputs: []sim.Output{{Receiver: p.Owner, Amount: needs, Lock: &lock}}})
+		lock := lockFor(p.Settlement, p.ExpiresAt)
+		o := order{sender: p.Owner, provider: p.Owner, context: ctx, inputs: holdingInputs(e, ctx, p.Owner, arg.List("inputHoldingCids")),
+			outputs: []sim.Output{{Receiver: p.Owner, Amount: needs, Lock: &lock}}}
+		s := settleOrder(e, o)
+		e.logLocking(o, s)
 		p.Locked = s.Created[0].Number
-		if s.Change != nil {
-			change = holdingsOf(e, s.Change)
-		}
+		change = holdingsOf(e, changeOf(s)...)
 	}
 	c := e.add(model.AllocationV2Template, p)
 	return a.Record(allocatedV2Shape, a.Variant("AllocationInstructionResult_Completed", a.Record(allocatedShape, model.ContractID(c.Number))), change,
 		model.Metadata(a, model.TxKindMetaKey, "transfer"))
 }
 
-// holdingsOf is a map from the coin as an instrument to one coin.
-func holdingsOf(e *Execution, c *model.Contract) model.Value {
-	return e.Tx.Arena().TextMap(model.Text(model.InstrumentAmuletInPayload), e.Tx.IDs(c))
+// lockFor is the lock of the coins for a settlement.
+func lockFor(s model.Settlement, expires int64) model.LockedAmulet {
+	return model.LockedAmulet{Holder: model.Dso, ExpiresAt: expires, Context: "allocation for settlement '" + s.Reference + "'"}
+}
+
+// holdingsOf is a map from the coin as an instrument to coins.
+func holdingsOf(e *Execution, coins ...*model.Contract) model.Value {
+	if len(coins) == 0 {
+		return e.Tx.Arena().TextMap()
+	}
+	return e.Tx.Arena().TextMap(model.Text(model.InstrumentAmuletInPayload), e.Tx.IDs(coins...))
 }
 
 // endAllocation archives an allocation and gives its owner the coins back, unless their lock has

@@ -63,9 +63,15 @@ func afterLock(run runOf) runOf {
 // unlockIn frees a coin at the price of a round.
 func unlockIn(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	defer e.at(openMiningRound(e, arg.Contract("openRoundCid")))()
-	return e.Payments.CoinResult(e.Bank.Unlocked(c))
+	return e.Payments.CoinResult(unlocked(e, c))
 }
 
 func unlock(e *Execution, c *model.Contract, _ model.Argument) model.Value {
-	return e.Bank.UnlockResult(e.Bank.Unlocked(c))
+	return e.Bank.UnlockResult(unlocked(e, c))
+}
+
+func unlocked(e *Execution, locked *model.Contract) *model.Contract {
+	coin := e.Bank.Unlocked(locked)
+	e.logUnlocking(transferContext{state: e.Rules.ConfigStates[1].Number}, locked, coin)
+	return coin
 }

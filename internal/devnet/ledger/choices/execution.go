@@ -381,6 +381,9 @@ func (e *Execution) exerciseRule(r *rule, c *model.Contract, choice string, ifac
 	if iface != model.NoInterface {
 		e.Tx.Through(at, iface)
 	}
+	if r.observers != nil {
+		e.Tx.Current.Nodes[at].Observers = r.observers(e, c, arg)
+	}
 	result := r.run(e, c, arg)
 	e.Tx.Finish(at, result)
 	return result

@@ -1,6 +1,7 @@
 package choices
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
@@ -110,10 +111,41 @@ func addSendChoices(all *choices) {
 			o := sendOrder(e, c, arg, ctx)
 			defer e.at(ctx.round)()
 			s := settleOrder(e, o)
-			a := e.Tx.Arena()
-			return a.Record(sim.SendDoneShape, e.Payments.TransferResult(s),
-				model.Metadata(a, model.SenderMetaKey, e.Names.Name(o.sender), model.TxKindMetaKey, "transfer"))
+			a, meta := e.Tx.Arena(), sendMetadata(arg)
+			e.logSending(o, s, model.LegSide{Id: firstLeg, Other: o.outputs[0].Receiver, Amount: o.outputs[0].Amount, Meta: meta})
+			return a.Record(sim.SendDoneShape, e.Payments.TransferResult(s), model.Metadata(a, model.ReasonMetaKey, reasonOf(meta),
+				model.SenderMetaKey, e.Names.Name(o.sender), model.TxKindMetaKey, "transfer"))
 		}))
+}
+
+// sendMetadata is the metadata of a send by preapproval. A description takes the place of its reason.
+func sendMetadata(arg model.Argument) []string {
+	var meta []string
+	if given := arg.Given("meta"); given != nil {
+		meta = (model.Argument{V: given}).Values()
+	}
+	description := arg.OptionalText("description")
+	if description == "" {
+		return meta
+	}
+	at := 0
+	for ; at < len(meta) && meta[at] < model.ReasonMetaKey; at += 2 {
+	}
+	if at < len(meta) && meta[at] == model.ReasonMetaKey {
+		meta[at+1] = description
+		return meta
+	}
+	return slices.Insert(meta, at, model.ReasonMetaKey, description)
+}
+
+// reasonOf is the reason in metadata, "" if it has none.
+func reasonOf(meta []string) string {
+	for i := 0; i < len(meta); i += 2 {
+		if meta[i] == model.ReasonMetaKey {
+			return meta[i+1]
+		}
+	}
+	return ""
 }
 
 // sendOrder is the transfer by a preapproval.
@@ -129,7 +161,7 @@ func sendOrder(e *Execution, c *model.Contract, arg model.Argument, ctx transfer
 // they are executed.
 func externalContext(e *Execution, v model.Argument) transferContext {
 	state := e.fetchOf(model.ConfigStateTemplate, v.Contract("externalPartyConfigState")).Payload.(model.ConfigState)
-	return transferContext{round: roundOf(state), app: featuredApp(e, v)}
+	return transferContext{round: roundOf(state), app: featuredApp(e, v), state: v.Contract("externalPartyConfigState")}
 }
 
 // roundOf stands for the round whose number and price a configuration state has kept.

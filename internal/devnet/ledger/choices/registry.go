@@ -18,8 +18,9 @@ type payloadReader func(e *Execution, a model.Argument) model.Payload
 type rule struct {
 	consuming bool
 	through   model.InterfaceName // whose choice it is, or noInterface
-	// controllers are the parties whose authority the choice needs.
-	controllers controllersOf
+	// controllers are the parties whose authority the choice needs; observers, if not nil, are
+	// further ones that are informed of it.
+	controllers, observers controllersOf
 	// run adds the consequences to the transaction and returns the result, or throws a refusal.
 	run runOf
 }
@@ -64,6 +65,12 @@ func nonconsuming(controllers controllersOf, run runOf) *rule {
 // of says that the choice is one of an interface.
 func (r *rule) of(i model.InterfaceName) *rule {
 	r.through = i
+	return r
+}
+
+// seenBy says who else is informed of the choice.
+func (r *rule) seenBy(observers controllersOf) *rule {
+	r.observers = observers
 	return r
 }
 

@@ -21,6 +21,7 @@ func addTokenChoices(all *choices) {
 		byPayload(func(p model.TransferInstruction) []model.Party { return []model.Party{p.Transfer.Receiver} }), returnTokens).of(model.TransferInstructionInterface))
 	all.on(model.TransferInstructionTemplate, "TransferInstruction_Withdraw", consuming(
 		byPayload(func(p model.TransferInstruction) []model.Party { return []model.Party{p.Transfer.Sender} }), returnTokens).of(model.TransferInstructionInterface))
+	addTokenV2Choices(all)
 }
 
 // choiceContext finds the round that prices a choice of the token standard: the open one
@@ -55,10 +56,11 @@ func transferTokens(e *Execution, _ *model.Contract, arg model.Argument) model.V
 	ctx := choiceContext(e, arg.Record("extraArgs"))
 	defer e.at(ctx.round)()
 	o := order{sender: t.Sender, provider: t.Sender, context: ctx,
-		inputs: holdingInputs(e, t.Sender, arg.Record("transfer").List("inputHoldingCids"))}
+		inputs: holdingInputs(e, ctx, t.Sender, arg.Record("transfer").List("inputHoldingCids"))}
 	if t.Receiver == t.Sender {
 		o.outputs = []sim.Output{{Receiver: t.Receiver, Amount: t.Amount}}
 		s := settleOrder(e, o)
+		e.logSending(o, s, model.LegSide{Id: firstLeg, Other: t.Receiver, Amount: t.Amount, Meta: t.Meta})
 		return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.Tx.IDs(s.Created[0]), s.Change, "merge-split")
 	}
 	if approval := e.Preapprovals.PreapprovalOf(t.Receiver); approval != nil {
@@ -66,6 +68,9 @@ func transferTokens(e *Execution, _ *model.Contract, arg model.Argument) model.V
 	}
 	return lockTokens(e, o, t)
 }
+
+// firstLeg is the first output of a transfer in the event log.
+const firstLeg = "leg0"
 
 // sendTokens delivers a transfer at once by the preapproval of its receiver.
 func sendTokens(e *Execution, approval *model.Contract, o order, t model.TokenTransfer) model.Value {
@@ -88,6 +93,7 @@ func sendTokens(e *Execution, approval *model.Contract, o order, t model.TokenTr
 func lockTokens(e *Execution, o order, t model.TokenTransfer) model.Value {
 	o.outputs = []sim.Output{e.Tokens.Locked(t)}
 	s := settleOrder(e, o)
+	e.logLocking(o, s)
 	c := e.add(model.TransferInstructionTemplate, model.TransferInstruction{Locked: s.Created[0].Number, Transfer: t})
 	return tokensDone(e, "TransferInstructionResult_Pending", sim.PendingShape, model.ContractID(c.Number), s.Change, "transfer")
 }
@@ -111,10 +117,7 @@ func tokensDone(e *Execution, tag string, s *model.Shape, output model.Value, ch
 func tokenTransferOf(e *Execution, arg model.Argument) model.TokenTransfer {
 	v := arg.Record("transfer")
 	t := model.TokenTransfer{Sender: v.Party("sender"), Receiver: v.Party("receiver"), Amount: v.Numeric("amount"),
-		RequestedAt: v.Time("requestedAt"), ExecuteBefore: v.Time("executeBefore"), Meta: v.Metadata("meta")}
-	for _, in := range v.List("inputHoldingCids") {
-		t.Inputs = append(t.Inputs, uint64(in.Num))
-	}
+		RequestedAt: v.Time("requestedAt"), ExecuteBefore: v.Time("executeBefore"), Inputs: numbersOf(v.List("inputHoldingCids")), Meta: v.Metadata("meta")}
 	e.expectsCoins(arg.Party("expectedAdmin"), v.Record("instrumentId"))
 	require(t.RequestedAt <= e.Now(), "requestedAt %s is in the future", microsText(t.RequestedAt))
 	require(t.ExecuteBefore-max(t.RequestedAt, e.Now()-maxTokenLifetime) <= maxTokenLifetime, "executeBefore %s is more than 90 days after requestedAt", microsText(t.ExecuteBefore))
@@ -131,25 +134,27 @@ func (e *Execution) expectsCoins(admin model.Party, instrument model.Argument) {
 }
 
 // holdingInputs turns inputs of the token standard into those of a transfer.
-func holdingInputs(e *Execution, sender model.Party, list []model.Value) []model.Value {
+func holdingInputs(e *Execution, ctx transferContext, sender model.Party, list []model.Value) []model.Value {
 	require(len(list) > 0, "inputHoldingCids is empty")
 	if len(list) > model.MaxInputs {
 		panic(broken("%d inputs are more than %d", len(list), model.MaxInputs).with("error_id", ErrorTooManyInputs))
 	}
 	inputs := make([]model.Value, len(list))
 	for i, in := range list {
-		inputs[i] = holdingInput(e, sender, uint64(in.Num))
+		inputs[i] = holdingInput(e, ctx, sender, uint64(in.Num))
 	}
 	return inputs
 }
 
 // holdingInput turns an input of the token standard into one of a transfer. A locked coin whose
 // lock has expired is freed for it.
-func holdingInput(e *Execution, sender model.Party, n uint64) model.Value {
+func holdingInput(e *Execution, ctx transferContext, sender model.Party, n uint64) model.Value {
 	c := e.fetch(n)
 	if p, ok := c.Payload.(model.LockedAmulet); ok {
 		require(p.Owner == sender && p.ExpiresAt <= e.Now(), "holding %s is locked until %s", e.Names.IDs.AppendContractID(nil, n), microsText(p.ExpiresAt))
-		n = e.Bank.ExpireLock(c).Number
+		coin := e.Bank.ExpireLock(c)
+		e.logUnlocking(ctx, c, coin)
+		n = coin.Number
 	}
 	return e.Tx.Arena().Variant("InputAmulet", model.ContractID(n))
 }
@@ -166,7 +171,9 @@ func lockedCoin(e *Execution, n uint64) *model.Contract {
 func acceptTokens(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.TransferInstruction)
 	e.later("executeBefore", p.Transfer.ExecuteBefore)
-	coin := releaseTokens(e, p, arg, p.Transfer.Receiver)
+	ctx, coin := releaseTokens(e, p, arg, p.Transfer.Receiver)
+	e.logTransfer(ctx, holdingsChange{owner: p.Transfer.Sender, in: []uint64{p.Locked}},
+		model.LegSide{Other: p.Transfer.Receiver, Amount: p.Transfer.Amount, Meta: p.Transfer.Meta}, coin)
 	return tokensDone(e, "TransferInstructionResult_Completed", sim.CompletedShape, e.Tx.IDs(coin), nil, "transfer")
 }
 
@@ -174,16 +181,18 @@ func acceptTokens(e *Execution, c *model.Contract, arg model.Argument) model.Val
 // unlocked them.
 func returnTokens(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 	p := c.Payload.(model.TransferInstruction)
-	if e.Tx.ByNumber[p.Locked] != nil {
-		releaseTokens(e, p, arg, p.Transfer.Sender)
+	if locked := e.Tx.ByNumber[p.Locked]; locked != nil {
+		ctx, coin := releaseTokens(e, p, arg, p.Transfer.Sender)
+		e.logUnlocking(ctx, locked, coin)
 	}
 	return tokensDone(e, "TransferInstructionResult_Failed", nil, model.Unit(), nil, "unlock")
 }
 
-// releaseTokens turns the locked coin of an instruction into a coin of the owner.
-func releaseTokens(e *Execution, p model.TransferInstruction, arg model.Argument, owner model.Party) *model.Contract {
+// releaseTokens turns the locked coin of an instruction into a coin of the owner. The context is that
+// of the choice.
+func releaseTokens(e *Execution, p model.TransferInstruction, arg model.Argument, owner model.Party) (transferContext, *model.Contract) {
 	ctx := choiceContext(e, arg.Record("extraArgs"))
 	locked := lockedCoin(e, p.Locked)
 	defer e.at(ctx.round)()
-	return e.Bank.NewCoin(owner, e.Bank.Spend(locked))
+	return ctx, e.Bank.NewCoin(owner, e.Bank.Spend(locked))
 }

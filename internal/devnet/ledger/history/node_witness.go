@@ -36,7 +36,7 @@ func (w *Witnesses) of(u *sim.Update) bool {
 		if n.Choice != "" && !n.Consuming { // observers need not know
 			informees = w.hosted(w.sig, nil)
 		}
-		w.seen = append(w.seen, w.hosted(informees, above, n.Actors))
+		w.seen = append(w.seen, w.hosted(informees, above, n.Actors, n.Observers))
 		any = any || len(w.seen[i]) > 0
 		if n.End > int32(i)+1 {
 			w.open = append(w.open, i)

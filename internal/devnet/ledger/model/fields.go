@@ -49,9 +49,12 @@ func (f Argument) OptionalText(label string) string {
 }
 
 // Metadata reads a field of type Metadata as alternating keys and values.
-func (f Argument) Metadata(label string) []string {
+func (f Argument) Metadata(label string) []string { return f.Record(label).Values() }
+
+// Values reads a record of type Metadata as alternating keys and values.
+func (f Argument) Values() []string {
 	var meta []string
-	for _, v := range f.Record(label).List("values") {
+	for _, v := range f.List("values") {
 		meta = append(meta, v.Text)
 	}
 	return meta

@@ -205,7 +205,8 @@ func (x *Bank) NewCoin(owner model.Party, amount model.Decimal) *model.Contract 
 	return c
 }
 
-func (x *Bank) newLockedCoin(owner model.Party, amount model.Decimal, lock model.LockedAmulet) *model.Contract {
+// NewLockedCoin creates a coin that is locked as lock says.
+func (x *Bank) NewLockedCoin(owner model.Party, amount model.Decimal, lock model.LockedAmulet) *model.Contract {
 	lock.Amulet = x.coinPayload(owner, amount)
 	c := x.Tx.Create(model.LockedAmuletTemplate, lock)
 	x.Supply.Circulating += amount

@@ -46,7 +46,8 @@ type Node struct {
 	Result    model.Value
 	Consuming bool
 	Actors    []model.Party
-	End       int32 // index after the last descendant
+	Observers []model.Party // of the choice: informed without being stakeholders
+	End       int32         // index after the last descendant
 }
 
 // Reassignment is one half of a reassignment.

@@ -182,7 +182,7 @@ func (s *Settlement) Add(p model.Coupon, worth model.Decimal) {
 func (x *Payments) createOutput(s *Settlement, o Output) *model.Contract {
 	var c *model.Contract
 	if o.Lock != nil {
-		c = x.bank.newLockedCoin(o.Receiver, o.Amount, *o.Lock)
+		c = x.bank.NewLockedCoin(o.Receiver, o.Amount, *o.Lock)
 	} else {
 		c = x.bank.NewCoin(o.Receiver, o.Amount)
 	}

@@ -80,6 +80,7 @@ func (x *verdicts) addViews(v *Verdict, u *Update) {
 	for i := 0; i < len(u.Nodes) && len(v.Views) < maxViews; i += nodesPerView {
 		signatories, observers := u.Nodes[i].Contract.Payload.Stakeholders(nil, nil)
 		confirmers := append(signatories, u.Nodes[i].Actors...)
+		observers = append(observers, u.Nodes[i].Observers...)
 		if i == 0 && x.Tx.Provider != model.NoParty {
 			confirmers = append(confirmers, x.Tx.Provider)
 		}
