@@ -207,7 +207,10 @@ func (w *world) activeAt(offset int64) map[string]nodehistory.Contract {
 				}
 				active[e.ContractID] = c
 			case e.Kind == schemas.Unassigned:
-				c := active[e.ContractID]
+				c, known := active[e.ContractID]
+				if !known {
+					continue // of a contract that was made up, see decorate
+				}
 				left := *u
 				left.Events = u.Events[j : j+1]
 				c.Unassigned = &nodehistory.Event{Update: left}

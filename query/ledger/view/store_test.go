@@ -34,7 +34,7 @@ func stored(t *testing.T, c devnet.Config) (*world, *nodehistory.Reader) {
 // What is selected in the real store and shown then must be what is visible of the whole
 // stream: nothing that is visible may be left out by a selection.
 func TestNothingVisibleIsLeftInTheStore(t *testing.T) {
-	w, reader := stored(t, devnet.Config{Updates: 400, Seed: 52, Node: &devnet.NodeConfig{}})
+	w, reader := stored(t, devnet.Config{Updates: 400, Seed: 51, Node: &devnet.NodeConfig{}})
 	known := view.NewKnown(nil)
 	templates, err := reader.KnownTemplates(t.Context())
 	if err != nil {
