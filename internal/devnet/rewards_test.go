@@ -117,7 +117,7 @@ func walkRewards(t *testing.T, c client, round int64, hash string, amounts map[s
 	parts := batch.Children
 	for _, a := range batch.Allowances {
 		amounts[a.Provider] = a.Amount
-		parts = append(parts, sim.HashText("2|"+sim.HashText(a.Provider)+"|"+sim.HashText(a.Amount)))
+		parts = append(parts, sim.HashText("2|"+sim.HashText(a.Provider)+"|"+sim.HashText(mustDecimal(t, a.Amount).Short())))
 	}
 	list := sim.HashText(strings.Join(append([]string{fmt.Sprint(len(parts))}, parts...), "|"))
 	if got := sim.HashText(batch.Type + "|1|" + list); got != hash {

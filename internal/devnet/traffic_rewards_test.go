@@ -85,6 +85,7 @@ func TestAssignedRewards(t *testing.T) {
 	proposal := in(t, d.must([]string{alice}, create(model.MintingProposalTemplate, "delegation", map[string]any{"beneficiary": alice,
 		"delegate": d.operator, "dso": d.l.GovernanceParty(), "expiresAt": d.l.Now().Add(100 * time.Hour).Format(time.RFC3339Nano), "amuletMergeLimit": 3}))[0])
 	delegation := in(t, d.must([]string{d.operator}, exercise(model.MintingProposalTemplate, proposal, "MintingDelegationProposal_Accept"))[0], "mintingDelegationCid")
+	d.advance(4 * d.l.Config.Tick()) // activity counts for apps that were featured when the round opened
 	// earn has alice's app be busy for a round, and waits for its coupons.
 	earn := func() []string {
 		d.tap(alice, 10)

@@ -62,6 +62,15 @@ func (d Decimal) appendTo(dst []byte) []byte {
 // String has exactly ten fraction digits.
 func (d Decimal) String() string { return string(d.appendTo(nil)) }
 
+// Short has no zeros at its end but one behind the point: as contracts see d.
+func (d Decimal) Short() string {
+	s := strings.TrimRight(d.String(), "0")
+	if strings.HasSuffix(s, ".") {
+		s += "0"
+	}
+	return s
+}
+
 const (
 	integerDigits  = 28
 	fractionDigits = 10

@@ -53,12 +53,13 @@ func AppIssuance(tick int64) Decimal {
 // issuance that some apps reach and some do not.
 func RewardThreshold(tick int64) Decimal { return AppIssuance(tick).Times(FirstPrice) / 8 }
 
-// rewardConfig has rewards by activity computed, and paid only if byTraffic is true.
+// rewardConfig has rewards by activity computed, and paid only if byTraffic is true. There are no
+// dry runs.
 func rewardConfig(a *Arena, tick int64, byTraffic bool) Value {
-	minting, dryRun := Enum("RewardVersion_FeaturedAppMarkers"), a.Some(Enum("RewardVersion_TrafficBasedAppRewards"))
+	minting := Enum("RewardVersion_FeaturedAppMarkers")
 	if byTraffic {
-		minting, dryRun = Enum("RewardVersion_TrafficBasedAppRewards"), None()
+		minting = Enum("RewardVersion_TrafficBasedAppRewards")
 	}
-	return a.Record(rewardConfigShape, minting, dryRun, Int64Value(RewardBatch),
+	return a.Record(rewardConfigShape, minting, None(), Int64Value(RewardBatch),
 		relTime(a, RewardCouponMicros), Numeric(RewardThreshold(tick)))
 }

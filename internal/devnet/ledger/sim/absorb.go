@@ -125,7 +125,7 @@ func (x *Executor) forget(n *Node, u *Update) {
 		x.Tokens.instructions = without(x.Tokens.instructions, c)
 		delete(x.Tokens.lockedCoins, c)
 	case model.FeaturedAppRight:
-		x.Apps.grant(p.Provider, nil)
+		x.Apps.revoke(p.Provider, c)
 	case model.ValidatorLicense:
 		if at := x.Names.Validators.Index(p.Validator); x.Validators.licenses[at] == c {
 			x.Validators.licenses[at] = nil

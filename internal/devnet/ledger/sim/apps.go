@@ -1,6 +1,11 @@
 package sim
 
-import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+import (
+	"cmp"
+	"math"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
+)
 
 // Apps are the featured apps.
 type Apps struct {
@@ -13,10 +18,19 @@ type Apps struct {
 	rights    []*model.Contract // by provider, nil if not featured
 	// others are the rights of parties that are no providers from the start.
 	others map[model.Party]*model.Contract
+	// granted are all rights that there ever were, by provider.
+	granted map[model.Party][]grantedRight
+}
+
+// grantedRight is a right that is active at record times from <= t < until, µs.
+type grantedRight struct {
+	contract    *model.Contract
+	from, until int64
 }
 
 func newApps(k Core) *Apps {
-	return &Apps{Core: k, providers: k.Names.Providers, rights: make([]*model.Contract, k.Names.Providers.Len())}
+	return &Apps{Core: k, providers: k.Names.Providers, rights: make([]*model.Contract, k.Names.Providers.Len()),
+		others: map[model.Party]*model.Contract{}, granted: map[model.Party][]grantedRight{}}
 }
 
 // Right is the featured app right of p, or nil.
@@ -27,19 +41,46 @@ func (s *Apps) Right(p model.Party) *model.Contract {
 	return s.rights[s.providers.Index(p)]
 }
 
-// grant sets the right of p, or takes it if c is nil.
+// grant gives p the right that c is.
 func (s *Apps) grant(p model.Party, c *model.Contract) {
+	s.granted[p] = append(s.granted[p], grantedRight{c, s.Clock.RecordTime, math.MaxInt64})
+	s.set(p, c)
+}
+
+// revoke takes the right that c is from p. It may have another one.
+func (s *Apps) revoke(p model.Party, c *model.Contract) {
+	s.set(p, nil)
+	for i := range s.granted[p] {
+		switch g := &s.granted[p][i]; {
+		case g.contract == c:
+			g.until = s.Clock.RecordTime
+		case g.until == math.MaxInt64:
+			s.set(p, g.contract)
+		}
+	}
+}
+
+// set sets what Right returns.
+func (s *Apps) set(p model.Party, c *model.Contract) {
 	switch {
 	case s.providers.Has(p):
 		s.rights[s.providers.Index(p)] = c
 	case c == nil:
 		delete(s.others, p)
 	default:
-		if s.others == nil {
-			s.others = map[model.Party]*model.Contract{}
-		}
 		s.others[p] = c
 	}
+}
+
+// weightAt is how much the activity of p counted at a record time, 0 if p was no featured app: of
+// several rights the largest weight, which is 1 where the right names none.
+func (s *Apps) weightAt(p model.Party, t int64) (weight model.Decimal) {
+	for _, g := range s.granted[p] {
+		if g.from <= t && t < g.until {
+			weight = max(weight, cmp.Or(g.contract.Payload.(model.FeaturedAppRight).Weight, model.One))
+		}
+	}
+	return weight
 }
 
 var (
@@ -82,7 +123,7 @@ func (x *Apps) endApp(p model.Party, review int64) {
 	if c == nil {
 		return
 	}
-	x.rights[x.providers.Index(p)] = nil
+	x.revoke(p, c)
 	if review%2 == 0 {
 		at := x.Tx.Consume(c, "FeaturedAppRight_Withdraw", x.Tx.Arena().Record(withdrawAppShape, model.Text("under review")), model.Dso)
 		x.Tx.Finish(at, model.Enum("FeaturedAppRight_WithdrawResult"))

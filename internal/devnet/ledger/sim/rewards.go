@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,11 +76,13 @@ type RewardTotals struct {
 //
 //	issued     = issuance per year / rounds per year, less the share of the
 //	             development fund, times the share of apps
-//	per coupon = min(cap, issued / coupons), coupons = megabytes × price of traffic
+//	per coupon = min(issued, cap × coupons) × cap / (cap × coupons),
+//	             coupons = megabytes × price of traffic
 //	of an app  = megabytes × price of traffic × per coupon, unless below the threshold
 //
 // with each operation rounded half even to ten digits, for which reason what stays
-// below the threshold may come out a little below 0.
+// below the threshold may come out a little below 0. Only the last product is compared with the
+// threshold as it is, and then rounded to the nearest, from the middle up.
 func (x *TrafficRewards) RewardsOf(number int64) RewardTotals {
 	r := &x.ByRound[number]
 	var t RewardTotals
@@ -90,13 +93,13 @@ func (x *TrafficRewards) RewardsOf(number int64) RewardTotals {
 	perMegabyte := model.TrafficPrice.Over(r.price)
 	coupons := megabytes(t.Weight).Times(perMegabyte)
 	perCoupon := model.FeaturedAppCap
-	if coupons > 0 {
-		perCoupon = min(perCoupon, issued.Over(coupons))
+	if most := perCoupon.Times(coupons); most > 0 {
+		perCoupon = min(issued, most).Times(perCoupon).Over(most)
 	}
 	t.Unclaimed = max(0, issued-perCoupon.Times(coupons))
 	rate, threshold := perMegabyte.Times(perCoupon), model.RewardThreshold(x.Clock.tick).Over(r.price)
 	for _, a := range r.activity {
-		if amount := megabytes(a.weight).Times(rate); amount >= threshold {
+		if amount, ok := worth(a.weight, rate, threshold); ok {
 			t.Allowances = append(t.Allowances, allowance{x.Names.Name(a.provider), amount})
 			t.Minting += amount
 		}
@@ -104,6 +107,17 @@ func (x *TrafficRewards) RewardsOf(number int64) RewardTotals {
 	t.Thresholded = issued - t.Unclaimed - t.Minting
 	slices.SortFunc(t.Allowances, func(a, b allowance) int { return strings.Compare(a.Provider, b.Provider) })
 	return t
+}
+
+// worth is what so many bytes are worth at a rate per megabyte; ok is false below the threshold.
+func worth(bytes int64, rate, threshold model.Decimal) (amount model.Decimal, ok bool) {
+	const megabyte = 1_000_000
+	exact := new(big.Int).Mul(big.NewInt(bytes), big.NewInt(int64(rate)))
+	if exact.Cmp(new(big.Int).Mul(big.NewInt(int64(threshold)), big.NewInt(megabyte))) < 0 {
+		return 0, false
+	}
+	exact.Add(exact, big.NewInt(megabyte/2))
+	return model.Decimal(exact.Div(exact, big.NewInt(megabyte)).Int64()), true
 }
 
 // megabytes converts bytes to units of 10^6.
@@ -129,7 +143,7 @@ func NewRewardTree(all []allowance) *rewardTree {
 		part := all[first:min(len(all), first+model.RewardBatch)]
 		hashes := make([]string, len(part))
 		for i, a := range part {
-			hashes[i] = hashList(HashText(a.Provider), HashText(a.Amount.String()))
+			hashes[i] = hashList(HashText(a.Provider), HashText(a.Amount.Short()))
 		}
 		h := hashVariant("BatchOfMintingAllowances", hashList(hashes...))
 		t.Batches[h] = RewardNode{Allowances: part}

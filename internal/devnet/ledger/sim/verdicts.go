@@ -124,21 +124,25 @@ func (x *verdicts) measure(v *Verdict, u *Update) {
 	}
 	x.Consumed[u.Synchronizer][v.Participant] += v.Total
 	if v.Accepted && v.Total <= maxTrafficCost && v.Participant >= model.SuperValidatorCount {
-		x.measureActivity(v)
+		x.measureActivity(v, u.RecordTime)
 		x.rewards.countActivity(v)
 	}
 }
 
-// measureActivity divides the cost among the featured apps that confirmed: per
-// envelope cost × total / number of such apps, all over the cost of the envelopes
-// that have any, rounded down.
-func (x *verdicts) measureActivity(v *Verdict) {
+// measureActivity divides the cost among the apps that confirmed and were featured when the round
+// opened: per envelope cost × total / number of such apps, all over the cost of the envelopes that
+// have any, times the weight of the app, rounded down. The round is the oldest that is open.
+func (x *verdicts) measureActivity(v *Verdict, t int64) {
+	r := x.rounds.open[0]
+	if r.OpensAt > t {
+		return
+	}
 	var featured []appActivity
 	var costs int64
 	for _, w := range v.Views {
 		var apps []model.Party
 		for _, p := range w.Confirmers {
-			if x.apps.Right(p) != nil {
+			if x.apps.weightAt(p, r.OpensAt) > 0 {
 				apps = append(apps, p)
 			}
 		}
@@ -151,12 +155,13 @@ func (x *verdicts) measureActivity(v *Verdict) {
 		}
 	}
 	for i := range featured {
-		featured[i].Weight /= costs
+		a := &featured[i]
+		a.Weight = int64(x.apps.weightAt(a.Provider, r.OpensAt)) * (a.Weight / costs) / int64(model.One)
 	}
 	slices.SortFunc(featured, func(a, b appActivity) int {
 		return x.Names.Compare(a.Provider, b.Provider)
 	})
-	v.Activity, v.ActivityOf = featured, x.rounds.OpenRound().Number
+	v.Activity, v.ActivityOf = featured, r.Number
 }
 
 func addActivity(all []appActivity, p model.Party, weight int64) []appActivity {
