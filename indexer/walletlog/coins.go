@@ -57,6 +57,19 @@ func (a *amounts) add(party string, d decimal.Decimal) {
 	(*a)[i].Amount = (*a)[i].Amount.Plus(d)
 }
 
+// upTo takes at most limit of what a party has, nothing if that is below 0, and returns it.
+func (a *amounts) upTo(party string, limit decimal.Decimal) (taken decimal.Decimal) {
+	i := slices.IndexFunc(*a, func(p store.PartyAmount) bool { return p.Party == party })
+	if i < 0 || (*a)[i].Amount.Sign() <= 0 {
+		return taken
+	}
+	if taken = limit; (*a)[i].Amount.Less(limit) {
+		taken = (*a)[i].Amount
+	}
+	(*a)[i].Amount = (*a)[i].Amount.Minus(taken)
+	return taken
+}
+
 // take removes a party and returns its amount, 0 if it has none.
 func (a *amounts) take(party string) (d decimal.Decimal) {
 	i := slices.IndexFunc(*a, func(p store.PartyAmount) bool { return p.Party == party })

@@ -74,6 +74,8 @@ func ruleOfChoice(choice string) rule {
 		return rule{entries: allocation}
 	case "Allocation_ExecuteTransfer":
 		return rule{entries: allocationExecuted, payload: true}
+	case "Allocation_Settle":
+		return rule{entries: allocationSettled, payload: true}
 	case template.SettlementFactorySettleBatch:
 		return rule{entries: settlement}
 	}

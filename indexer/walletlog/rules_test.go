@@ -288,12 +288,31 @@ func TestRules(t *testing.T) {
 		},
 		"offers are in a log of their own": {`WalletAppInstall_CreateTransferOffer w {} -> {} @ alice::1220` + below(`create TransferOffer o {} @ alice::1220,bob::1220`), map[string][]string{alice: nil, bob: nil}},
 		"funds are allocated":              {`AllocationFactory_Allocate f {"allocation":{"transferLeg":{"amount":"6.0","receiver":"bob::1220","sender":"alice::1220"}}} -> {} @ alice::1220`, map[string][]string{alice: {":0 transfer AmuletRules_Transfer alice:-6"}}},
-		"funds are allocated, later":       {`AllocationFactory_Allocate f {"allocation":{"authorizer":{"owner":"alice::1220"},"transferLegSides":[{"amount":"6.0","side":"SenderSide"},{"amount":"1.0","side":"ReceiverSide"}]}} -> {} @ alice::1220`, map[string][]string{alice: {":0 transfer AmuletRules_Transfer alice:-6"}}},
+		"funds are allocated, later":       {`AllocationFactory_Allocate f {"allocation":{"authorizer":{"owner":"alice::1220"},"transferLegSides":[{"amount":"6.0","side":"SenderSide"},{"amount":"1.0","side":"ReceiverSide"}]}} -> {} @ alice::1220`, map[string][]string{alice: {":0 transfer AmuletRules_Transfer alice:-5"}}},
 		"an allocation is executed":        {`Allocation_ExecuteTransfer x {} -> {} @ alice::1220,bob::1220` + below(`LockedAmulet_UnlockV2 l {} -> {"amuletCid":"c1"} @ alice::1220,bob::1220`, "\t"+coinNode("c1", alice, "6.0", both), `Amulet.Archive c1 {} -> {} @ alice::1220,bob::1220`, coinNode("c2", bob, "6.0", both)), map[string][]string{alice: {":0 transfer AmuletRules_Transfer alice:0 -> bob:6"}, bob: {":0 transfer AmuletRules_Transfer alice:0 -> bob:6"}}},
 		"a batch is settled": {
-			`SettlementFactory_SettleBatch f {"transferLegs":[{"amount":"6.0","receiver":{"owner":"bob::1220"},"sender":{"owner":"alice::1220"},"transferLegId":"l1"},{"amount":"2.0","receiver":{"owner":"alice::1220"},"sender":{"owner":"app::1220"},"transferLegId":"l2"},{"amount":"1.0","receiver":{"owner":"app::1220"},"sender":{"owner":"DSO::1220"},"transferLegId":"l3"}]} -> {} @ alice::1220,bob::1220` +
-				below(`LockedAmulet_UnlockV2 l {} -> {"amuletCid":"c1"} @ alice::1220`, "\t"+coinNode("c1", alice, "6.0", both), `Amulet.Archive c1 {} -> {} @ alice::1220`),
-			map[string][]string{alice: {":0:l1 transfer AmuletRules_Transfer alice:0 -> bob:6", ":0:l2 transfer AmuletRules_Transfer app:-2 -> alice:2"}},
+			`SettlementFactory_SettleBatch f {"transferLegs":[{"amount":"6.0","receiver":{"owner":"bob::1220"},"sender":{"owner":"alice::1220"},"transferLegId":"l1"},{"amount":"2.0","receiver":{"owner":"alice::1220"},"sender":{"owner":"app::1220"},"transferLegId":"l2"},{"amount":"1.0","receiver":{"id":"cip-112/burn","owner":null},"sender":{"owner":"alice::1220"},"transferLegId":"l3"},{"amount":"4.0","receiver":{"owner":"bob::1220"},"sender":{"owner":"bob::1220"},"transferLegId":"l4"}]} -> {} @ alice::1220,bob::1220` +
+				below(`Allocation_Settle a {} -> {} @ alice::1220`, "\t"+`LockedAmulet.Archive l {} -> {} @ alice::1220`, `Allocation_Settle b {} -> {} @ bob::1220`, "\t"+coinNode("c2", bob, "6.0", both)),
+			map[string][]string{
+				alice: {":0:l1 transfer AmuletRules_Transfer alice:-1 -> bob:6", ":0:l2 transfer AmuletRules_Transfer app:0 -> alice:2", ":0:l3 transfer AmuletRules_Transfer alice:-1"},
+				bob:   {":0:l1 transfer AmuletRules_Transfer alice:-1 -> bob:6", ":0:l4 transfer AmuletRules_Transfer bob:0"},
+			},
+		},
+		"an iteration is settled, which locks less": {
+			`SettlementFactory_SettleBatch f {"transferLegs":[{"amount":"6.0","receiver":{"owner":"bob::1220"},"sender":{"owner":"alice::1220"},"transferLegId":"l1"}]} -> {} @ alice::1220,bob::1220` +
+				below(`Allocation_Settle a {} -> {} @ alice::1220`, "\t"+coinNode("c1", alice, "3.0", both), `Allocation_Settle b {} -> {} @ bob::1220`, "\t"+coinNode("c2", bob, "2.0", both)),
+			map[string][]string{
+				alice: {":0:l1 transfer AmuletRules_Transfer alice:0 -> bob:6", ":0 transfer AmuletRules_Transfer alice:3"},
+				bob:   {":0:l1 transfer AmuletRules_Transfer alice:0 -> bob:6", ":0 transfer AmuletRules_Transfer bob:-4"},
+			},
+		},
+		"a receiver sees the choice that offers": {
+			`TransferFactory_Transfer f {"transfer":{"amount":"6.0","meta":{"values":{}},"receiver":{"owner":"bob::1220"},"sender":{"owner":"alice::1220"}}} -> {"output":{"tag":"TransferInstructionResult_Pending","value":{"transferInstructionCid":"i"}}} @ alice::1220,bob::1220` +
+				below(fmt.Sprintf(factory, bob, "Pending", `{"transferInstructionCid":"i"}`)+",bob::1220", "\t"+`create TransferInstruction i `+instruction(alice, bob)+` @ alice::1220,bob::1220`),
+			map[string][]string{
+				alice: {":0 transfer TransferFactory_Transfer alice:-6 instruction=i for=bob::1220 of=6.0000000000"},
+				bob:   {":2 transfer TransferFactory_Transfer alice:0 -> bob:0 instruction=i for=bob::1220 of=6.0000000000 description=rent"},
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -321,7 +340,7 @@ func TestRulesThatNeedPayloads(t *testing.T) {
 	both := alice + "," + bob
 	payloads := map[string]string{
 		"w": `{"endUserParty":"alice::1220"}`, "i": instruction(alice, bob), "self": instruction(alice, alice),
-		"x": `{"allocation":{"transferLeg":{"sender":"alice::1220"}}}`,
+		"x": `{"allocation":{"transferLeg":{"sender":"alice::1220"}}}`, "y": `{"allocation":{"authorizer":{"owner":"alice::1220"}}}`,
 	}
 	const failed = `{"operations":[{"tag":"CO_CompleteAcceptedTransfer","value":"a"}]} -> {"outcomes":[{"tag":"COO_Error","value":{"tag":"ITR_Other","value":{"description":"no"}}}]} @ alice::1220,validator::1220`
 	for name, c := range map[string]struct {
@@ -345,6 +364,8 @@ func TestRulesThatNeedPayloads(t *testing.T) {
 			bob:   ":0 balance_change TransferInstruction_Withdraw -> bob:0 instruction=i"}},
 		"executed": {`Allocation_ExecuteTransfer x {} -> {} @ ` + both + below(coinNode("c1", bob, "6.0", both)), map[string]string{
 			alice: ":0 transfer AmuletRules_Transfer alice:0 -> bob:6", bob: ":0 transfer AmuletRules_Transfer alice:0 -> bob:6"}},
+		"settled in a batch that is not seen": {`Allocation_Settle y {} -> {} @ alice::1220` + below(coinNode("c1", alice, "6.0", alice)), map[string]string{
+			alice: ":0 transfer AmuletRules_Transfer alice:6"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := treeOf(t, c.tree)

@@ -2,7 +2,6 @@ package walletlog
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -44,6 +43,9 @@ func factoryTransfer(b branch) []store.WalletEntry {
 	tag, output := b.result(e).At("output").Variant()
 	switch tag {
 	case "TransferInstructionResult_Pending":
+		if b.party == t.receiver && t.receiver != t.sender { // sees the choice, as it does from version 2 on
+			return b.offered()
+		}
 		entry.InstructionID = b.text(e, "transfer instruction", output.At("transferInstructionCid"))
 		entry.InstructionReceiver, entry.InstructionAmount = t.receiver, t.amount
 	case "TransferInstructionResult_Completed":
@@ -61,8 +63,17 @@ func factoryTransfer(b branch) []store.WalletEntry {
 	return []store.WalletEntry{entry}
 }
 
-// incoming is the entry of a receiver who sees a transfer instruction, and not the choice that
-// made it.
+// offered is the entry of the receiver of the instruction that b creates.
+func (b branch) offered() []store.WalletEntry {
+	for _, e := range b.below() {
+		if e.Kind == schemas.Created && is(e, template.CoinTransferInstruction) {
+			return b.incoming(e)
+		}
+	}
+	return nil
+}
+
+// incoming is the entry of the receiver of a transfer instruction.
 func (w *walk) incoming(e *schemas.Event) []store.WalletEntry {
 	t := w.transferOf(e, w.argument(e).At("transfer"))
 	if w.party != t.receiver || t.sender == t.receiver {
@@ -148,13 +159,16 @@ func allocation(b branch) []store.WalletEntry {
 		return []store.WalletEntry{entry}
 	}
 	entry.Sender.Party = b.text(e, "authorizer", owner(specification.At("authorizer")))
+	needs := b.optional(e, "nextIterationFunding", specification.At("nextIterationFunding", template.CoinInstrument))
 	for _, side := range specification.At("transferLegSides").Elements() {
+		amount := b.amount(e, "amount", side.At("amount"))
 		if side.At("side").Text() == "SenderSide" {
-			entry.Sender.Amount = entry.Sender.Amount.Minus(b.amount(e, "amount", side.At("amount")))
+			amount = amount.Neg()
 		}
+		needs = needs.Minus(amount)
 	}
-	if next := specification.At("nextIterationFunding", template.CoinInstrument); next != nil {
-		entry.Sender.Amount = entry.Sender.Amount.Minus(b.amount(e, "nextIterationFunding", next))
+	if needs.Sign() > 0 { // else what it receives covers what it sends
+		entry.Sender.Amount = needs.Neg()
 	}
 	return []store.WalletEntry{entry}
 }
@@ -168,31 +182,78 @@ func allocationExecuted(b branch) []store.WalletEntry {
 	})}
 }
 
-// settlement is the rule of SettlementFactory_SettleBatch: an entry for each leg that touches
-// the party. Whose coins were locked for it has paid already.
+// leg is a transfer of a settlement. What is burned has no receiver.
+type leg struct {
+	transferOf
+	id string
+}
+
+func (w *walk) legOf(e *schemas.Event, v jsonscan.Value) leg {
+	return leg{id: v.At("transferLegId").Text(), transferOf: transferOf{
+		sender: w.text(e, "sender", v.At("sender", "owner")), receiver: v.At("receiver", "owner").Text(),
+		reason: reasonOf(v.At("meta")), amount: w.amount(e, "amount", v.At("amount")),
+	}}
+}
+
+// settlement is the rule of SettlementFactory_SettleBatch: an entry for each leg that touches the party,
+// and one for what else it does to the coins of the party: allocations that are iterated lock more, or
+// less, than the legs need. Senders paid when they allocated, as far as their legs were known then.
 func settlement(b branch) (entries []store.WalletEntry) {
 	e := b.event()
-	prepaid := b.unlockedOwners()
-	for _, leg := range b.argument(e).At("transferLegs").Elements() {
-		t := b.transferOf(e, leg)
-		if t.sender != b.party && t.receiver != b.party {
+	var legs []leg
+	for _, v := range b.argument(e).At("transferLegs").Elements() {
+		legs = append(legs, b.legOf(e, v))
+	}
+	released := b.released(legs)
+	for _, l := range legs {
+		paid := l.amount
+		if l.receiver != l.sender {
+			paid = released.upTo(l.sender, l.amount)
+		}
+		if l.sender != b.party && l.receiver != b.party {
 			continue
 		}
-		entry := b.entry(store.WalletTransfer, e)
-		entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
-		entry.EventID += ":" + leg.At("transferLegId").Text()
-		entry.Sender, entry.Description = store.PartyAmount{Party: t.sender}, t.reason
-		if !slices.Contains(prepaid, t.sender) {
-			entry.Sender.Amount = t.amount.Neg()
-		}
-		if t.receiver == t.sender {
-			entry.Sender.Amount = entry.Sender.Amount.Plus(t.amount)
-		} else {
-			entry.Receivers = []store.PartyAmount{{Party: t.receiver, Amount: t.amount}}
+		entry := b.settlementEntry(l.sender, paid.Minus(l.amount))
+		entry.EventID += ":" + l.id
+		entry.Description = l.reason
+		if l.receiver != "" && l.receiver != l.sender {
+			entry.Receivers = []store.PartyAmount{{Party: l.receiver, Amount: l.amount}}
 		}
 		entries = append(entries, entry)
 	}
+	if rest := released.take(b.party); rest.Sign() != 0 {
+		entries = append(entries, b.settlementEntry(b.party, rest))
+	}
 	return entries
+}
+
+func (b branch) settlementEntry(sender string, amount decimal.Decimal) store.WalletEntry {
+	entry := b.entry(store.WalletTransfer, b.event())
+	entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+	entry.Sender = store.PartyAmount{Party: sender, Amount: amount}
+	return entry
+}
+
+// released is what a settlement leaves its parties beyond what its legs bring them: coins that were
+// locked, less those that it locks.
+func (b branch) released(legs []leg) (rest amounts) {
+	for _, c := range b.leftCoins() {
+		rest.add(c.owner, c.amount)
+	}
+	for _, l := range legs {
+		rest.add(l.sender, l.amount)
+		if l.receiver != "" {
+			rest.add(l.receiver, l.amount.Neg())
+		}
+	}
+	return rest
+}
+
+// allocationSettled is the rule of Allocation_Settle where its owner does not see the batch.
+func allocationSettled(b branch) []store.WalletEntry {
+	owner := b.payload(b.event().ContractID).At("allocation", "authorizer", "owner").Text()
+	left := b.released(nil)
+	return []store.WalletEntry{b.settlementEntry(owner, left.take(owner))}
 }
 
 // unlockedOwners are the owners of coins that are unlocked below b.

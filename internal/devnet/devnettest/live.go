@@ -37,6 +37,8 @@ func (c *Commands) Live() {
 	carol, venue := c.Party("carol"), c.Party("venue")
 	c.transferTokens(hers, alice, bob, carol)
 	c.settleTokens(hers, alice, bob, venue)
+	c.transferTokensV2(hers, alice, bob, carol)
+	c.settleTokensV2(hers, alice, bob, venue)
 	c.payApp(hers, alice, bob, venue)
 	c.subscribe(hers, alice, venue)
 
