@@ -83,7 +83,7 @@ func TestWalletTour(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	up := start(t, "up", "--data", t.TempDir(), "--updates", "300", "--days", "1", "--live-clock", "--live", "0", "--listen", "127.0.0.1:0", "--follow-interval", "100ms", "--wallet-wait", "20s")
+	up := start(t, "up", "--data", t.TempDir(), "--updates", "300", "--days", "1", "--live-clock", "--live", "0", "--listen", "127.0.0.1:0", "--follow-interval", "100ms", "--wallet-wait", "20s", "--wallet-transfer-commands")
 	url := checked(t, validatorURL(t, up))
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
