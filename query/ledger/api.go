@@ -13,6 +13,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/ledger/view"
+	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -160,6 +161,8 @@ func (a *API) Routes() []query.Route {
 		{Method: "GET", Path: "/v2/state/connected-synchronizers", Name: "ledger.synchronizers", Handle: a.read(a.synchronizers)},
 
 		{Method: "GET", Path: "/v2/version", Name: "ledger.version", Handle: a.version},
+		openapi.TextRoute("/docs/openapi", openapi.Ledger),
+		openapi.TextRoute("/docs/asyncapi", openapi.LedgerAsync),
 		{Method: "GET", Path: "/livez", Name: "ledger.livez", Handle: a.livez, Probe: true},
 		{Method: "GET", Path: "/readyz", Name: "ledger.readyz", Handle: a.readyz, Probe: true},
 	}...)

@@ -71,6 +71,11 @@ type listed struct {
 	Page  string `json:"page"`
 }
 
+// TextRoute serves a document as text, as nodes do.
+func TextRoute(path string, yaml []byte) query.Route {
+	return static(path, "text/plain; charset=utf-8", func() ([]byte, error) { return yaml, nil })
+}
+
 // static serves a content that changes only with the program; get is called once. Its tag
 // is a weak one: the same content may go out compressed.
 func static(path, contentType string, get func() ([]byte, error)) query.Route {
