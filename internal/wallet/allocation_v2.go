@@ -32,13 +32,19 @@ type SidesRequest struct {
 	Meta      map[string]string
 }
 
-// needs is what must be locked for it, in coins.
+// needs is what must be locked for it, in coins: what the actor sends beyond what it receives, and what
+// another settlement needs.
 func (r *SidesRequest) needs() decimal.Decimal {
 	sum := r.Next[template.CoinInstrument]
 	for _, s := range r.Sides {
 		if s.Sends {
 			sum = sum.Plus(s.Amount)
+		} else {
+			sum = sum.Minus(s.Amount)
 		}
+	}
+	if sum.Sign() < 0 {
+		return decimal.Decimal{}
 	}
 	return sum
 }

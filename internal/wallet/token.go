@@ -11,12 +11,15 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
-// Tokens transfers coins by the token standard.
+// Tokens transfers coins by a version of the token standard.
 type Tokens struct {
 	*submitter
 	tracking *tracker
 	network  *Network
 	coins    *Coins
+	// v2 says that it is the second one, in which accounts stand for parties and choices name their
+	// actors.
+	v2 bool
 }
 
 // InstructionResult is the outcome of a step of a transfer of the token standard.
@@ -96,7 +99,8 @@ func (w *Network) stateArgs(ctx context.Context) (*extraArgs, error) {
 
 // Create offers coins by the token standard, which locks them, or transfers
 // them at once to a receiver with a preapproval. Another one of the actor with the same tracking
-// id within 24 hours has the result of the first; while that is being done it is ErrInFlight.
+// id within 24 hours, by either version, has the result of the first; while that is being done it is
+// ErrInFlight.
 func (w *Tokens) Create(ctx context.Context, actor Actor, r OfferRequest) (InstructionResult, error) {
 	at, err := w.network.Now(ctx)
 	if err != nil {
@@ -134,15 +138,23 @@ func (w *Tokens) transfer(ctx context.Context, actor Actor, r OfferRequest, a at
 	if err != nil {
 		return InstructionResult{}, err
 	}
-	argument := map[string]any{"expectedAdmin": m.DSO, "extraArgs": extra, "transfer": map[string]any{
+	transfer := map[string]any{
 		"sender": actor.Party, "receiver": r.Receiver, "amount": r.Amount,
 		"instrumentId": map[string]string{"admin": m.DSO, "id": template.CoinInstrument},
 		"requestedAt":  timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(r.ExpiresAt), "inputHoldingCids": inputs,
 		"meta": metadata{map[string]string{template.ReasonKey: r.Description}},
-	}}
+	}
+	argument := map[string]any{"extraArgs": extra, "transfer": transfer}
+	of := template.TransferFactory
+	if w.v2 {
+		of, transfer["sender"], transfer["receiver"] = template.TransferFactoryV2, accountV2{Owner: actor.Party}, accountV2{Owner: r.Receiver}
+		argument["actors"] = []string{actor.Party}
+	} else {
+		argument["expectedAdmin"] = m.DSO
+	}
 	return w.instruct(ctx, template.TransferFactoryTransfer, node.Submission{
 		CommandID: a.commandID, DeduplicateFor: sameFor, ActAs: []string{actor.Party},
-		Commands:  []node.Command{node.Exercise(command(template.TransferFactory), factory.ID, template.TransferFactoryTransfer, argument)},
+		Commands:  []node.Command{node.Exercise(command(of), factory.ID, template.TransferFactoryTransfer, argument)},
 		Disclosed: disclose(append(extra.disclosed, &factory)...),
 	})
 }
@@ -230,9 +242,13 @@ func (w *Tokens) answer(ctx context.Context, actor Actor, contractID, choice str
 	if choice != template.TransferInstructionAccept {
 		extra.Context.Values[contextExpireLock] = anyValue{template.AnyBool, true}
 	}
+	of, argument := template.TransferInstruction, map[string]any{"extraArgs": extra}
+	if w.v2 {
+		of, argument["actors"] = template.TransferInstructionV2, []string{actor.Party}
+	}
 	return w.instruct(ctx, choice, node.Submission{
 		ActAs:     []string{actor.Party},
-		Commands:  []node.Command{node.Exercise(command(template.TransferInstruction), contractID, choice, map[string]any{"extraArgs": extra})},
+		Commands:  []node.Command{node.Exercise(command(of), contractID, choice, argument)},
 		Disclosed: disclose(extra.disclosed...),
 	})
 }

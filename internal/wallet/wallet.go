@@ -35,6 +35,7 @@ type Wallet struct {
 	Coins         *Coins
 	Offers        *Offers
 	Tokens        *Tokens
+	TokensV2      *Tokens
 	Preapprovals  *Preapprovals
 	Traffic       *Traffic
 	Subscriptions *Subscriptions
@@ -72,6 +73,7 @@ func New(cfg Config) (*Wallet, error) {
 		Network: network, Users: users, Coins: coins,
 		Offers:        &Offers{submitter: s, tracking: tracking, network: network, coins: coins},
 		Tokens:        &Tokens{submitter: s, tracking: tracking, network: network, coins: coins},
+		TokensV2:      &Tokens{submitter: s, tracking: tracking, network: network, coins: coins, v2: true},
 		Preapprovals:  &Preapprovals{submitter: s, tracking: tracking, network: network, coins: coins, lifetime: cfg.PreapprovalLifetime},
 		Traffic:       &Traffic{submitter: s, tracking: tracking, network: network, coins: coins},
 		Subscriptions: &Subscriptions{submitter: s, network: network, coins: coins},

@@ -68,7 +68,7 @@ func (r *reality) allocationsV2(t *testing.T, sender, executor *person) {
 	now := r.Ledger.Now()
 	body := func(reference, amount, more string) string {
 		return fmt.Sprintf(`{"settlement":{"executors":[%[1]q],"settlement_ref":{"id":%[2]q},"settlement_deadline":%[3]d},
-			"transfer_leg_sides":[{"transfer_leg_id":"out","side":"SENDERSIDE","otherside":%[1]q,"amount":%[4]q},{"transfer_leg_id":"in","side":"RECEIVERSIDE","otherside":%[1]q,"amount":"7"}]%[5]s}`,
+			"transfer_leg_sides":[{"transfer_leg_id":"out","side":"SENDERSIDE","otherside":%[1]q,"amount":%[4]q},{"transfer_leg_id":"in","side":"RECEIVERSIDE","otherside":%[1]q,"amount":"0.25"}]%[5]s}`,
 			executor.party, reference, now.Add(time.Hour).UnixMicro(), amount, more)
 	}
 	good := body("trade-2", "2.5", `,"committed":false,"next_iteration_funding":{"Amulet":"0.5"}`)
@@ -82,10 +82,10 @@ func (r *reality) allocationsV2(t *testing.T, sender, executor *person) {
 	known := r.entriesUntil(t, sender, "", 100)[0].EventID
 	first := r.as(sender.user, "POST", path, good)
 	made := decoded[allocated](t, first)
-	if _, locked := r.funds(t, sender).sums(); made.Output.Allocation == "" || len(made.Change) != 1 || locked.String() != "3.0000000000" {
+	if _, locked := r.funds(t, sender).sums(); made.Output.Allocation == "" || len(made.Change) != 1 || locked.String() != "2.7500000000" {
 		t.Fatalf("the allocation is %s, %s are locked", first.body, locked)
 	}
-	if fresh := r.entriesUntil(t, sender, known, 100); len(fresh) != 1 || fresh[0].gain(sender.party).String() != "-3.0000000000" {
+	if fresh := r.entriesUntil(t, sender, known, 100); len(fresh) != 1 || fresh[0].gain(sender.party).String() != "-2.7500000000" {
 		t.Errorf("the history has %+v", fresh)
 	}
 	r.wants(r.as(sender.user, "POST", path, good), 200, first.body)

@@ -28,7 +28,8 @@ func (m memoryTokens) instruct(format string, args ...any) (wallet.InstructionRe
 // commanded notes the commands that the interface sends.
 func (m *memory) commanded() *Commands {
 	return &Commands{
-		Tokens:        memoryTokens{m},
+		Tokens:        memoryTokens{m, "token"},
+		TokensV2:      memoryTokens{m, "token v2"},
 		Offers:        memoryOffers{m},
 		Traffic:       memoryTraffic{m},
 		Coins:         memoryCoins{m},
@@ -46,7 +47,10 @@ func (m *memory) commanded() *Commands {
 
 // The parts of a wallet.
 type (
-	memoryTokens        struct{ *memory }
+	memoryTokens struct {
+		*memory
+		name string
+	}
 	memoryOffers        struct{ *memory }
 	memoryTraffic       struct{ *memory }
 	memoryCoins         struct{ *memory }
@@ -95,16 +99,16 @@ func (m memoryPreapprovals) Cancel(_ context.Context, receiver string) (wallet.D
 	return m.do("cancel preapproval %s", receiver)
 }
 func (m memoryTokens) Create(_ context.Context, a wallet.Actor, r wallet.OfferRequest) (wallet.InstructionResult, error) {
-	return m.instruct("token %s %s %s %s", a.Party, r.Receiver, r.Amount, r.TrackingID)
+	return m.instruct("%s %s %s %s %s", m.name, a.Party, r.Receiver, r.Amount, r.TrackingID)
 }
 func (m memoryTokens) Accept(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
-	return m.instruct("token accept %s %s", a.Party, id)
+	return m.instruct("%s accept %s %s", m.name, a.Party, id)
 }
 func (m memoryTokens) Reject(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
-	return m.instruct("token reject %s %s", a.Party, id)
+	return m.instruct("%s reject %s %s", m.name, a.Party, id)
 }
 func (m memoryTokens) Withdraw(_ context.Context, a wallet.Actor, id string) (wallet.InstructionResult, error) {
-	return m.instruct("token withdraw %s %s", a.Party, id)
+	return m.instruct("%s withdraw %s %s", m.name, a.Party, id)
 }
 func (m memoryMinting) Accept(_ context.Context, a wallet.Actor, id string) (wallet.Done, error) {
 	return m.do("minting accept %s %s", a.Party, id)

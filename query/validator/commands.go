@@ -31,8 +31,9 @@ type Commands struct {
 		Send(ctx context.Context, actor wallet.Actor, r wallet.SendRequest) (wallet.Done, error)
 		Cancel(ctx context.Context, receiver string) (wallet.Done, error)
 	}
-	Tokens  Tokens
-	Minting interface {
+	// Tokens are by the first version of the token standard, TokensV2 by the second.
+	Tokens, TokensV2 Tokens
+	Minting          interface {
 		Accept(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 		RejectProposal(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
 		Reject(ctx context.Context, actor wallet.Actor, contractID string) (wallet.Done, error)
@@ -88,6 +89,6 @@ type Tokens interface {
 func WalletCommands(w *wallet.Wallet) *Commands {
 	return &Commands{
 		Offers: w.Offers, Traffic: w.Traffic, Coins: w.Coins, Rewards: w.Rewards, Preapprovals: w.Preapprovals,
-		Tokens: w.Tokens, Minting: w.Minting, Subscriptions: w.Subscriptions, AppPayments: w.AppPayments, Fund: w.Fund, Allocations: w.Allocations, Users: w.Users, External: w.External,
+		Tokens: w.Tokens, TokensV2: w.TokensV2, Minting: w.Minting, Subscriptions: w.Subscriptions, AppPayments: w.AppPayments, Fund: w.Fund, Allocations: w.Allocations, Users: w.Users, External: w.External,
 	}
 }

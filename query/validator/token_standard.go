@@ -20,15 +20,18 @@ type tokenTransfers struct {
 	network Network
 }
 
-// operations are transfers by the token standard. The generations of the path differ in
-// that of the standard, which the network's coin implements alike.
+// operations are transfers by the token standard. The generations of the path are by versions of the
+// standard.
 func (t *tokenTransfers) operations() []operation {
 	ops := []operation{{method: "GET", path: "/v0" + tokenPath, name: "token_transfers", handle: t.list}}
-	for _, version := range []string{"v0", "v2"} {
+	for version, of := range map[string]func(*caller) Tokens{
+		"v0": func(c *caller) Tokens { return c.commands.Tokens },
+		"v2": func(c *caller) Tokens { return c.commands.TokensV2 },
+	} {
 		path := "/" + version + tokenPath
-		ops = append(ops, operation{method: "POST", path: path, name: version + ".create_token_transfer", write: true, handle: t.create})
+		ops = append(ops, operation{method: "POST", path: path, name: version + ".create_token_transfer", write: true, handle: t.create(of)})
 		for action, do := range map[string]tokenAction{"accept": Tokens.Accept, "reject": Tokens.Reject, "withdraw": Tokens.Withdraw} {
-			ops = append(ops, operation{method: "POST", path: path + "/{contract_id}/" + action, name: version + "." + action + "_token_transfer", write: true, handle: instruct(do)})
+			ops = append(ops, operation{method: "POST", path: path + "/{contract_id}/" + action, name: version + "." + action + "_token_transfer", write: true, handle: instruct(of, do)})
 		}
 	}
 	return ops
@@ -37,21 +40,23 @@ func (t *tokenTransfers) operations() []operation {
 // tokenAction is something that a party does with a transfer instruction.
 type tokenAction func(tokens Tokens, ctx context.Context, actor wallet.Actor, contractID string) (wallet.InstructionResult, error)
 
-// instruct makes the handler of an action.
-func instruct(do tokenAction) func(context.Context, *caller) error {
+// instruct makes the handler of an action by a version of the standard.
+func instruct(of func(*caller) Tokens, do tokenAction) func(context.Context, *caller) error {
 	return byPath(func(ctx context.Context, c *caller, contractID string) error {
-		result, err := do(c.commands.Tokens, ctx, c.actor(), contractID)
+		result, err := do(of(c), ctx, c.actor(), contractID)
 		return instructionAnswer(c, result, err)
 	})
 }
 
-func (t *tokenTransfers) create(ctx context.Context, c *caller) error {
-	r, err := offerRequest(ctx, t.network, c)
-	if err != nil {
-		return err
+func (t *tokenTransfers) create(of func(*caller) Tokens) func(context.Context, *caller) error {
+	return func(ctx context.Context, c *caller) error {
+		r, err := offerRequest(ctx, t.network, c)
+		if err != nil {
+			return err
+		}
+		result, err := of(c).Create(ctx, c.actor(), r)
+		return instructionAnswer(c, result, err)
 	}
-	result, err := c.commands.Tokens.Create(ctx, c.actor(), r)
-	return instructionAnswer(c, result, err)
 }
 
 // instructionOutput has the first member of a pending transfer, the second of a completed one and

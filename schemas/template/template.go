@@ -113,10 +113,14 @@ const (
 	AllocationRequestV2 = "splice-api-token-allocation-request-v2:Splice.Api.Token.AllocationRequestV2:AllocationRequest"
 	AllocationV2        = "splice-api-token-allocation-v2:Splice.Api.Token.AllocationV2:Allocation"
 
-	instructionPackage = "splice-api-token-transfer-instruction-v1"
-	// TransferFactory and TransferInstruction are interfaces of the token standard.
-	TransferFactory     = instructionPackage + ":Splice.Api.Token.TransferInstructionV1:TransferFactory"
-	TransferInstruction = instructionPackage + ":Splice.Api.Token.TransferInstructionV1:TransferInstruction"
+	instructionPackage   = "splice-api-token-transfer-instruction-v1"
+	instructionPackageV2 = "splice-api-token-transfer-instruction-v2"
+	// TransferFactory and TransferInstruction are interfaces of the token standard, in both of its
+	// versions.
+	TransferFactory       = instructionPackage + ":Splice.Api.Token.TransferInstructionV1:TransferFactory"
+	TransferFactoryV2     = instructionPackageV2 + ":Splice.Api.Token.TransferInstructionV2:TransferFactory"
+	TransferInstruction   = instructionPackage + ":Splice.Api.Token.TransferInstructionV1:TransferInstruction"
+	TransferInstructionV2 = instructionPackageV2 + ":Splice.Api.Token.TransferInstructionV2:TransferInstruction"
 )
 
 // Entity returns Module.Name:Entity of a name.
