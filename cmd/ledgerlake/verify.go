@@ -37,6 +37,8 @@ ledgerlake repair does. The exit status is 1 if anything differs. --check select
              begins with those that were active before
   coins      every transfer balances, and only choices that mint or burn change the supply;
              in a node's own stream, where the node sees a transfer as a whole
+  rewards    in each round of which the network published rewards of apps by traffic, the recorded
+             activity follows from the verdicts, and amounts and root from the activity
   lookups    where --lookup-rows was used, the copies by update id match history; those of
              a node's stream, by offset, match its updates
   indexes    samples of history are found by update id, external transaction hash and contract
@@ -46,8 +48,8 @@ ledgerlake repair does. The exit status is 1 if anything differs. --check select
   objects    each object has the SHA-256, row count and order of its manifest, and each
              segment's tables have the same digests as the store
 
-It verifies all streams of the store, or the one of --stream. days, verdicts and objects are
-about the public history, which is stream scan.
+It verifies all streams of the store, or the one of --stream. days, verdicts, rewards and
+objects are about the public history, which is stream scan.
 
 Without --check it runs all checks that apply, days only with --peer. If --check names days
 and there is no --peer, it compares with --scan-url.

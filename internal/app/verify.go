@@ -102,7 +102,7 @@ func (f *VerifyConfig) check(names, scanURLs []string) error {
 	switch {
 	case f.onlyParts():
 	case !f.public() && (f.Peer != "" || len(f.Checks) > 0 && len(f.ofNodes()) == 0):
-		return fmt.Errorf("--stream %s: days, verdicts and objects, and --peer, are about stream %s", f.Stream, schemas.ScanStream)
+		return fmt.Errorf("--stream %s: days, verdicts, rewards and objects, and --peer, are about stream %s", f.Stream, schemas.ScanStream)
 	case len(f.Checks) == 0:
 		f.Checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.Peer == "" })
 	case !f.has(verify.Days):
@@ -123,7 +123,7 @@ func (f *VerifyConfig) onlyParts() bool { return slices.Equal(f.Checks, []string
 // ofNodes are the checks that apply to a node's own stream.
 func (f *VerifyConfig) ofNodes() []string {
 	return slices.DeleteFunc(slices.Clone(f.Checks), func(n string) bool {
-		return n == ObjectsCheck || n == verify.Days || n == verify.Verdicts || n == partsCheck
+		return n == ObjectsCheck || n == verify.Days || n == verify.Verdicts || n == verify.Rewards || n == partsCheck
 	})
 }
 

@@ -18,8 +18,8 @@ func TestVerifyFlags(t *testing.T) {
 		peer    string
 		err     string
 	}{
-		{name: "all but days", want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Lookups, verify.Indexes, ObjectsCheck}},
-		{name: "a scan to ingest from is not asked unless named", scanURL: []string{"http://scan"}, want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Lookups, verify.Indexes, ObjectsCheck}},
+		{name: "all but days", want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Rewards, verify.Lookups, verify.Indexes, ObjectsCheck}},
+		{name: "a scan to ingest from is not asked unless named", scanURL: []string{"http://scan"}, want: []string{verify.Batches, verify.Hashes, verify.Verdicts, verify.Lifetimes, verify.Coins, verify.Rewards, verify.Lookups, verify.Indexes, ObjectsCheck}},
 		{name: "all with a peer", flags: VerifyConfig{Peer: "http://peer"}, want: names, peer: "http://peer"},
 		{name: "days with the scan", flags: VerifyConfig{Checks: []string{verify.Days}}, scanURL: []string{"http://scan"}, want: []string{verify.Days}, peer: "http://scan"},
 		{name: "days with a peer", flags: VerifyConfig{Checks: []string{verify.Days}, Peer: "http://peer"}, scanURL: []string{"http://scan"}, want: []string{verify.Days}, peer: "http://peer"},

@@ -28,9 +28,9 @@ var burners = map[string]bool{
 // repeaters are choices whose result repeats that of the choice by which they do their work.
 var repeaters = map[string]bool{"TransferPreapprovalProposal_Accept": true}
 
-// rewards are the fields of a transfer's summary that say what it mints. What was minted from
+// mintedRewards are the fields of a transfer's summary that say what it mints. What was minted from
 // records of liveness, inputValidatorFaucetAmount, is a part of the validator's reward.
-var rewards = []string{"inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount"}
+var mintedRewards = []string{"inputAppRewardAmount", "inputValidatorRewardAmount", "inputSvRewardAmount"}
 
 // optionalRewards came with later versions.
 var optionalRewards = []string{"inputUnclaimedActivityRecordAmount", "inputDevelopmentFundAmount"}
@@ -310,7 +310,7 @@ func newSummaryFields(summary, argument *values.Type) summaryFields {
 		holdingFees: fieldIndex(summary, "holdingFees"), inputAmuletAmount: fieldIndex(summary, "inputAmuletAmount"),
 		senderChangeAmount: fieldIndex(summary, "senderChangeAmount"), outputAmount: -1, outputRatio: -1,
 	}
-	for _, label := range rewards {
+	for _, label := range mintedRewards {
 		f.rewards = append(f.rewards, fieldIndex(summary, label))
 	}
 	for _, label := range optionalRewards {

@@ -38,6 +38,9 @@ const (
 	// Coins: coins come into being and disappear only by choices that mint and burn. Of a
 	// node's own stream this holds for what the node sees whole: see coins_node.go.
 	Coins = "coins"
+	// Rewards: the activity of apps follows from verdicts, and what apps may mint for it from the
+	// activity, with the root that the network published. See rewards.go.
+	Rewards = "rewards"
 	// Lookups: the copies of items by update id are those of the items. See copies.go.
 	Lookups = "lookups"
 	// Indexes: samples of history are found by their ids, too. See indexes.go.
@@ -46,7 +49,7 @@ const (
 
 // Names are the names of the checks.
 func Names() []string {
-	return []string{Batches, Hashes, Days, Verdicts, Lifetimes, Coins, Lookups, Indexes}
+	return []string{Batches, Hashes, Days, Verdicts, Lifetimes, Coins, Rewards, Lookups, Indexes}
 }
 
 // Source gives the rows of a stream as they are stored; *audit.Reader is one.
@@ -64,6 +67,7 @@ type Source interface {
 type Public interface {
 	ActiveSource
 	Index
+	RewardSource
 }
 
 // Node answers about a node's own stream as the query tier does; *node.Reader of package
@@ -93,14 +97,14 @@ type Config struct {
 	Node   Node
 	// Audit is needed by Batches, to see rows that no batch has, by Verdicts and by Lifetimes.
 	Audit Audit
-	// Checks to do, of Names; empty means all but Days and Lookups where what they need is
-	// not given.
+	// Checks to do, of Names; empty means all but Days, Lookups and Rewards where what they need
+	// is not given.
 	Checks []string
 	// Copies are what Lookups is about, nil where there are none.
 	Copies Copies
 	// Peer is compared with by Days.
 	Peer Peer
-	// Catalog tells Coins what choices do; default values.Default().
+	// Catalog tells Coins what choices do, and Rewards what contracts have; default values.Default().
 	Catalog *values.Catalog
 	// SkipDigests leaves Report.Total and Segments empty, which spares a SHA-256 of each
 	// row for checks that do not need it. Days does.
@@ -148,6 +152,9 @@ func (c *Config) setDefaults() error {
 		if c.Peer == nil {
 			c.Checks = slices.DeleteFunc(c.Checks, func(n string) bool { return n == Days })
 		}
+		if c.Public == nil {
+			c.Checks = slices.DeleteFunc(c.Checks, func(n string) bool { return n == Rewards })
+		}
 		if c.Copies == nil {
 			c.Checks = slices.DeleteFunc(c.Checks, func(n string) bool { return n == Lookups })
 		}
@@ -159,6 +166,8 @@ func (c *Config) setDefaults() error {
 		return errors.New("check days compares digests, which were not requested")
 	case c.has(Days) && c.Peer == nil:
 		return errors.New("check days compares with a peer, and there is none")
+	case c.has(Rewards) && c.Public == nil:
+		return errors.New("check rewards is about public history, and there is none")
 	case c.has(Lookups) && c.Copies == nil:
 		return errors.New("check lookups verifies copies by update id, and there are none")
 	case (c.has(Lifetimes) || c.has(Verdicts)) && c.Audit == nil:
@@ -231,6 +240,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	group.Go(func() error { return v.readHistory(groupCtx) })
 	if cfg.has(Lookups) {
 		group.Go(func() error { return v.compareCopies(groupCtx) })
+	}
+	if cfg.has(Rewards) && v.mark.Offset == 0 && v.mark != schemas.Start {
+		group.Go(func() error { return v.checkRewards(groupCtx) })
 	}
 	if cfg.has(Indexes) {
 		group.Go(func() error { return v.lookUp(groupCtx) })

@@ -34,6 +34,8 @@ const (
 	DevelopmentFundCoupon          = CoinPackage + ":Splice.Amulet:DevelopmentFundCoupon"
 	UnclaimedDevelopmentFundCoupon = CoinPackage + ":Splice.Amulet:UnclaimedDevelopmentFundCoupon"
 
+	ProcessRewards = CoinPackage + ":Splice.Amulet.RewardAccountingV2:ProcessRewardsV2"
+
 	OpenMiningRound    = CoinPackage + ":Splice.Round:OpenMiningRound"
 	IssuingMiningRound = CoinPackage + ":Splice.Round:IssuingMiningRound"
 	ClosedMiningRound  = CoinPackage + ":Splice.Round:ClosedMiningRound"
