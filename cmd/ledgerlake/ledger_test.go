@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -319,7 +320,10 @@ func checkSingles(t *testing.T, ours ledgerClient, end int64) {
 				Offset   int64
 				Events   []map[string]struct {
 					ContractID string `json:"contractId"`
-					Offset     int64
+					// Unassignments and assignments have it further in.
+					Value, CreatedEvent struct {
+						ContractID string `json:"contractId"`
+					}
 				}
 			}
 		}
@@ -337,9 +341,10 @@ func checkSingles(t *testing.T, ours ledgerClient, end int64) {
 			}
 			for _, event := range kind.Value.Events {
 				for name, e := range event {
-					status, text := ours.do("POST", "/v2/events/events-by-contract-id", fmt.Sprintf(`{"contractId":%q,"eventFormat":%s}`, e.ContractID, anyPartyFormat))
+					id := cmp.Or(e.ContractID, e.Value.ContractID, e.CreatedEvent.ContractID)
+					status, text := ours.do("POST", "/v2/events/events-by-contract-id", fmt.Sprintf(`{"contractId":%q,"eventFormat":%s}`, id, anyPartyFormat))
 					if half := strings.ToLower(strings.TrimSuffix(name, "Event")); status != 200 || name[0] != 'J' && !strings.Contains(string(text), `"`+half+`":{`) {
-						t.Errorf("the events of contract %s, of which there is %s, are %d %s", e.ContractID, name, status, text)
+						t.Errorf("the events of contract %s, of which there is %s, are %d %s", id, name, status, text)
 					}
 				}
 			}
