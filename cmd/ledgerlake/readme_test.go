@@ -36,7 +36,7 @@ const exampleBase = "http://127.0.0.1:8080"
 const exampleLedger = "http://127.0.0.1:8081"
 
 // notShown are operations of which no example can succeed on the simulated network.
-var notShown = []string{"POST /v0/state/acs/force", "GET /v0/migrations/schedule"}
+var notShown = []string{"POST /v0/state/acs/force", "GET /v0/migrations/schedule", "GET /v0/acs/{party}"}
 
 // waiting is in the paths of operations on contracts of the token standard, which wait for something:
 // on the simulated network nothing does.
@@ -250,7 +250,7 @@ func settle(t *testing.T, base string) {
 	deadline := time.Now().Add(3 * time.Minute)
 	for _, c := range []struct{ operation, want string }{
 		{"GET /v0/backfilling/status", `"complete":true`},
-		{`POST /v2/state/acs {"migration_id": 1, "at": "2026-07-08T22:00:00Z", "page_size": 1}`, `"created_events"`},
+		{`POST /v2/state/acs {"migration_id": 1, "at": "2026-07-08T21:00:00Z", "page_size": 1}`, `"created_events"`},
 		{"GET /v0/synchronizer-bootstrapping-transactions/global-domain", `"domain_parameters"`},
 		{"GET /v0/synchronizer-identities/global-domain", `"mediator_id"`},
 		{"GET /v0/history/bulk/progress?record_time=2026-07-08T00:00:00Z", "true"},
