@@ -199,9 +199,17 @@ func TestPreapprovals(t *testing.T) {
 	}
 	send = d.submission([]string{alice}, exercise(model.PreapprovalTemplate, approval, "TransferPreapproval_SendV2",
 		"context", map[string]any{"externalPartyConfigState": d.newest(model.ConfigStateTemplate, nil)},
-		"inputs", d.inputs(alice), "amount", "7.5", "sender", alice))
+		"inputs", d.inputs(alice), "amount", "7.5", "sender", alice, "description", "tip",
+		"meta", map[string]any{"values": map[string]string{"a": "b", model.ReasonMetaKey: "gift", "z": "y"}}))
 	send.Disclosed = disclosed
-	d.mustSubmit(send)
+	done = d.mustSubmit(send)
+	const said = `{"a":"b","splice.lfdecentralizedtrust.org/reason":"tip","z":"y"}` // a description takes the place of the reason
+	if got := in(t, done.Results[0], "meta", "values", model.ReasonMetaKey); got != "tip" || strings.Count(d.nodeText(done.Offset), `"meta":{"values":`+said) != 2 {
+		t.Errorf("the reason is %q: %s", got, d.nodeText(done.Offset))
+	}
+	if kinds := d.checkEvents(); kinds["leg0"] != 2 {
+		t.Errorf("the event log has %v", kinds)
+	}
 	if d.balance(bob) != model.Coins(20) || d.balance(alice) != model.Coins(50) {
 		t.Errorf("alice has %s, bob %s", d.balance(alice), d.balance(bob))
 	}
