@@ -9,7 +9,6 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/rewards"
 )
 
@@ -32,10 +31,9 @@ func (e *svEntry) UnmarshalJSON(raw []byte) error {
 // roundActivity compares the activity that was recorded of a round with its verdicts.
 type roundActivity struct {
 	*rewardCheck
-	round           *rewardRound
-	featured        map[string]decimal.Decimal
-	superValidators map[string]bool
-	weights         map[string]int64 // as recorded, by party
+	openingState
+	round   *rewardRound
+	weights map[string]int64 // as recorded, by party
 }
 
 // activityOf returns the weights of a round that the recorded activity comes to, in bytes by party,
@@ -43,10 +41,7 @@ type roundActivity struct {
 // who the super-validators were.
 func (r *rewardCheck) activityOf(ctx context.Context, round *rewardRound) (weights map[string]int64, known bool, err error) {
 	a := &roundActivity{rewardCheck: r, round: round, weights: make(map[string]int64)}
-	if a.superValidators, err = r.superValidatorsAt(ctx, round.opensAt); err != nil || a.superValidators == nil {
-		return nil, false, err
-	}
-	if a.featured, err = r.featuredAt(ctx, round.opensAt); err != nil {
+	if a.openingState, err = r.stateAt(ctx, round.opensAt); err != nil || a.superValidators == nil {
 		return nil, false, err
 	}
 	rg := history.Range{After: before(round.from), Through: before(round.until), Limit: rewardVerdictsPage}

@@ -183,9 +183,16 @@ func (p *lifetimePages) turn(page []history.StateContract) {
 	}
 }
 
-// activeAt hands out the contracts of a template that were active at a record time.
-func (r *rewardCheck) activeAt(ctx context.Context, name string, at schemas.Micros, each func(*history.StateContract) error) error {
-	q := history.StateQuery{At: at, Templates: []string{name}, Limit: rewardContractsPage}
+// openingState is what was active when a round opened.
+type openingState struct {
+	featured        map[string]decimal.Decimal // featured apps with the weights of their activity
+	superValidators map[string]bool            // by participant; nil if history does not have the rules that name them
+}
+
+// stateAt reads it in one query for both templates, as each costs more than what it finds.
+func (r *rewardCheck) stateAt(ctx context.Context, at schemas.Micros) (openingState, error) {
+	o := openingState{featured: make(map[string]decimal.Decimal)}
+	q := history.StateQuery{At: at, Templates: []string{template.FeaturedAppRight, template.DsoRules}, Limit: rewardContractsPage}
 	for _, m := range r.migrations {
 		if slices.ContainsFunc(m.Synchronizers, func(s history.SynchronizerRange) bool { return s.Min <= at }) {
 			q.MigrationID = m.ID
@@ -194,55 +201,42 @@ func (r *rewardCheck) activeAt(ctx context.Context, name string, at schemas.Micr
 	for {
 		page, err := r.state.StateContracts(ctx, q)
 		if err != nil {
-			return err
+			return o, err
 		}
 		for i := range page {
-			if err := each(&page[i]); err != nil {
-				return err
+			if err := r.addTo(&o, &page[i]); err != nil {
+				return o, err
 			}
 		}
 		if len(page) < q.Limit {
-			return nil
+			return o, nil
 		}
 		last := page[len(page)-1].Event
 		q.AfterCreatedAt, q.AfterContractID = last.CreatedAt, last.ContractID
 	}
 }
 
-// featuredAt are the featured apps at a record time with the weights of their activity.
-func (r *rewardCheck) featuredAt(ctx context.Context, at schemas.Micros) (map[string]decimal.Decimal, error) {
-	apps := make(map[string]decimal.Decimal)
-	return apps, r.activeAt(ctx, template.FeaturedAppRight, at, func(c *history.StateContract) error {
-		var p struct {
-			Provider       string
-			ActivityWeight *decimal.Decimal
-		}
-		if err := r.decode(c, &p); err != nil {
-			return err
-		}
-		one := decimal.FromInt(1)
-		weight := *cmp.Or(p.ActivityWeight, &one)
-		if known, ok := apps[p.Provider]; !ok || known.Less(weight) {
-			apps[p.Provider] = weight
-		}
-		return nil
-	})
-}
-
-// superValidatorsAt are the participants of super-validators at a record time; nil if history does not
-// have the rules that name them.
-func (r *rewardCheck) superValidatorsAt(ctx context.Context, at schemas.Micros) (participants map[string]bool, err error) {
-	return participants, r.activeAt(ctx, template.DsoRules, at, func(c *history.StateContract) error {
-		var p struct {
-			Svs [][2]svEntry
-		}
-		if err := r.decode(c, &p); err != nil {
-			return err
-		}
-		participants = make(map[string]bool)
+// addTo adds the right of an app, of which it may have several, or the rules.
+func (r *rewardCheck) addTo(o *openingState, c *history.StateContract) error {
+	var p struct {
+		Provider       string
+		ActivityWeight *decimal.Decimal
+		Svs            [][2]svEntry
+	}
+	if err := r.decode(c, &p); err != nil {
+		return err
+	}
+	if template.Is(template.DsoRules, c.Event.PackageName, c.Event.TemplateID) {
+		o.superValidators = make(map[string]bool)
 		for _, entry := range p.Svs {
-			participants[strings.TrimPrefix(entry[1].ParticipantID, "PAR::")] = true
+			o.superValidators[strings.TrimPrefix(entry[1].ParticipantID, "PAR::")] = true
 		}
 		return nil
-	})
+	}
+	one := decimal.FromInt(1)
+	weight := *cmp.Or(p.ActivityWeight, &one)
+	if known, ok := o.featured[p.Provider]; !ok || known.Less(weight) {
+		o.featured[p.Provider] = weight
+	}
+	return nil
 }
