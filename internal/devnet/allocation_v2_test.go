@@ -106,6 +106,14 @@ func TestAllocationsV2(t *testing.T) {
 	first := d.newest(model.AllocationTemplate, nil)
 	d.mustSubmit(d.submission([]string{alice}, through(model.AllocationV2Interface, exercise(model.AllocationTemplate, first, "Allocation_Withdraw", "actors", []string{alice}, "extraArgs", emptyExtraArgs))))
 	has("one of the first version withdrawn", model.Coins(45))
+	d.must([]string{alice}, d.allocate(venue, alice, bob, "1", time.Hour))
+	cancel := func(actors ...string) choices.Submission {
+		return d.submission([]string{venue, alice, bob}, through(model.AllocationV2Interface, exercise(model.AllocationTemplate, d.newest(model.AllocationTemplate, nil), "Allocation_Cancel",
+			"actors", actors, "extraArgs", emptyExtraArgs)))
+	}
+	d.refused(cancel(venue, alice))
+	d.mustSubmit(cancel(venue, alice, bob))
+	has("one of the first version cancelled", model.Coins(45))
 	d.advance(time.Hour + d.l.Config.Tick() + time.Second)
 	has("after its time", model.Coins(50))
 	if left := d.l.OfTemplate(model.AllocationV2Template, nil); len(left) != 0 {

@@ -20,19 +20,35 @@ func addAllocationV2Choices(all *choices) {
 		p := c.Payload.(model.AllocationV2)
 		e.actsOnly(arg, p.Owner)
 		require(!p.Committed || p.Deadline != 0 && p.Deadline <= e.Now(), "the allocation is committed until its settlement deadline")
-		return e.endAllocation(c, p.Locked, "AllocationResult_Withdrawn")
+		return e.endAllocation(c, "AllocationResult_Withdrawn")
 	}).of(model.AllocationV2Interface).seenBy(contractObservers))
 	all.on(model.AllocationV2Template, "Allocation_Cancel", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
 		p := c.Payload.(model.AllocationV2)
 		e.actsOnly(arg, p.Settlement.Executors...)
-		return e.endAllocation(c, p.Locked, "AllocationResult_Cancelled")
+		return e.endAllocation(c, "AllocationResult_Cancelled")
 	}).of(model.AllocationV2Interface))
-	all.on(model.AllocationTemplate, "Allocation_Withdraw", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
-		p := c.Payload.(model.AmuletAllocation)
-		e.actsOnly(arg, p.Leg.Sender)
-		return e.endAllocation(c, p.Locked, "AllocationResult_Withdrawn")
-	}).of(model.AllocationV2Interface))
+	endV1By(all, "Allocation_Withdraw", "AllocationResult_Withdrawn", func(l model.Leg) []model.Party { return []model.Party{l.Sender} })
+	endV1By(all, "Allocation_Cancel", "AllocationResult_Cancelled", func(l model.Leg) []model.Party { return []model.Party{l.Executor, l.Sender, l.Receiver} })
 	addSettlementChoices(all)
+}
+
+// endV1By ends allocations of the first version by a choice of the second, inside which that of the first
+// runs.
+func endV1By(all *choices, choice, outcome string, actors func(model.Leg) []model.Party) {
+	all.on(model.AllocationTemplate, choice, nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+		e.actsOnly(arg, actors(c.Payload.(model.AmuletAllocation).Leg)...)
+		result := e.perform(c, choice, e.Tx.Arena().Record(instructionArgShape, *arg.At("extraArgs")))
+		return e.endedBy(outcome, model.Argument{V: &result}.List("senderHoldingCids"))
+	}).of(model.AllocationV2Interface))
+}
+
+// endedBy is the result of the end of an allocation, which gives coins back.
+func (e *Execution) endedBy(outcome string, back []model.Value) model.Value {
+	a, holdings := e.Tx.Arena(), e.Tx.Arena().TextMap()
+	if len(back) > 0 {
+		holdings = a.TextMap(model.Text(model.InstrumentAmuletInPayload), a.List(back...))
+	}
+	return a.Record(endedV2Shape, a.Variant(outcome, model.Unit()), holdings, model.Metadata(a, model.TxKindMetaKey, "unlock"))
 }
 
 // settlementOf reads what allocations are for.
@@ -162,12 +178,12 @@ func holdingsOf(e *Execution, coins ...*model.Contract) model.Value {
 
 // endAllocation archives an allocation and gives its owner the coins back, unless their lock has
 // expired and the owner has unlocked them.
-func (e *Execution) endAllocation(c *model.Contract, lockedNumber uint64, outcome string) model.Value {
+func (e *Execution) endAllocation(c *model.Contract, outcome string) model.Value {
 	e.Tx.Archive(c)
-	a, back := e.Tx.Arena(), e.Tx.Arena().TextMap()
-	if locked := e.Tx.ByNumber[lockedNumber]; locked != nil {
-		result := e.perform(locked, "LockedAmulet_UnlockV2", a.Record(model.EmptyRecordShape))
-		back = a.TextMap(model.Text(model.InstrumentAmuletInPayload), a.List(*model.Argument{V: &result}.At("amuletCid")))
+	locked := e.Tx.ByNumber[c.Payload.(model.AllocationV2).Locked]
+	if locked == nil {
+		return e.endedBy(outcome, nil)
 	}
-	return a.Record(endedV2Shape, a.Variant(outcome, model.Unit()), back, model.Metadata(a, model.TxKindMetaKey, "unlock"))
+	result := e.perform(locked, "LockedAmulet_UnlockV2", e.Tx.Arena().Record(model.EmptyRecordShape))
+	return e.endedBy(outcome, []model.Value{*model.Argument{V: &result}.At("amuletCid")})
 }
