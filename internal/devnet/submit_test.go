@@ -99,6 +99,22 @@ func TestOffers(t *testing.T) {
 	d.finish()
 }
 
+// TestPing has a party ask another one for a sign of life.
+func TestPing(t *testing.T) {
+	d := newDesk(t, sim.Config{Seed: 53})
+	alice, bob := d.party("alice", nil), d.party("bob", nil)
+	ping := d.must([]string{alice}, create(model.PingTemplate, "id", "1", "initiator", alice, "responder", bob))[0]
+	respond := exercise(model.PingTemplate, in(t, ping), "Respond")
+	if r := d.refused(d.submission([]string{alice}, respond)); r.Code == "" || r.Code == choices.CodeContractNotFound {
+		t.Errorf("who pings answers: %v", r)
+	}
+	d.must([]string{bob}, respond)
+	if r := d.refused(d.submission([]string{bob}, respond)); r.Code != choices.CodeContractNotFound {
+		t.Errorf("answered twice: %v", r)
+	}
+	d.finish()
+}
+
 // TestTraffic has a user buy traffic by request, and the operator top up.
 func TestTraffic(t *testing.T) {
 	d := newDesk(t, sim.Config{Seed: 52})

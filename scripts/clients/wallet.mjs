@@ -42,6 +42,7 @@ await step('active contracts of an interface', () => sdk.ledger.acs.read({ parti
 
 const events = await step('connect events', () => sdk.extend({ events: { websocketURL: ledger.origin.replace('http', 'ws'), auth } }));
 await step('a completion', () => within(events.events.completions({ parties: [partyId], beginOffset: 0 }).next()));
+await step('ping', () => submit({ partyId, keys }, [sdk.utils.ping.create([{ initiator: partyId, responder: partyId }]), []]));
 const token = await step('connect tokens', () => sdk.extend({ token: { auth, registries: [scan] } }));
 await step('holdings', () => token.token.utxos.list({ partyId }));
 await step('balance of a user', async () => {

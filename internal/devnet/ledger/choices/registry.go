@@ -35,7 +35,7 @@ func newChoices() *choices {
 		addTransferChoices, addCoinChoices, addTrafficChoices, addPreapprovalChoices, addTokenChoices,
 		addInstallChoices, addOfferChoices, addRequestChoices, addCommandChoices, addDelegationChoices,
 		addMergeChoices, addNameChoices, addLicenseChoices, addFeaturedChoices,
-		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addAllocationV2Choices, addRewardChoices,
+		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addAllocationV2Choices, addRewardChoices, addPingChoices,
 	} {
 		add(all)
 	}

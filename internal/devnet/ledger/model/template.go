@@ -46,6 +46,7 @@ var (
 	walletPackage     = &pkg{Name: "splice-wallet", OneVersion: true}
 	governancePackage = &pkg{Name: "splice-dso-governance"}
 	HarborPackage     = &pkg{Name: "harbor-logistics", OneVersion: true}
+	pingPackage       = &pkg{Name: "canton-builtin-admin-workflow-ping", OneVersion: true}
 	mergePackage      = &pkg{Name: "splice-util-token-standard-wallet", OneVersion: true}
 
 	AmuletTemplate              = newTemplate(amuletPackage, "Splice.Amulet:Amulet")
@@ -123,6 +124,8 @@ var (
 
 	PriceVoteTemplate   = newTemplate(governancePackage, "Splice.DSO.AmuletPrice:AmuletPriceVote")
 	VoteRequestTemplate = newTemplate(governancePackage, "Splice.DsoRules:VoteRequest")
+
+	PingTemplate = newPrivateTemplate(pingPackage, "Canton.Internal.Ping:Ping")
 )
 
 // Contract is a contract of the ledger. All members but the last three are fixed
