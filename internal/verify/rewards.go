@@ -64,7 +64,7 @@ func (v *verification) checkRewards(ctx context.Context) (err error) {
 		return err
 	}
 	r.rounds = &rewardRounds{check: r}
-	pages := r.lifetimes(template.ProcessRewards)
+	pages := r.lifetimes(template.ProcessRewardsV2)
 	for {
 		contracts, err := pages.next(ctx)
 		switch {

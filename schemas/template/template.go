@@ -34,7 +34,7 @@ const (
 	DevelopmentFundCoupon          = CoinPackage + ":Splice.Amulet:DevelopmentFundCoupon"
 	UnclaimedDevelopmentFundCoupon = CoinPackage + ":Splice.Amulet:UnclaimedDevelopmentFundCoupon"
 
-	ProcessRewards = CoinPackage + ":Splice.Amulet.RewardAccountingV2:ProcessRewardsV2"
+	ProcessRewardsV2 = CoinPackage + ":Splice.Amulet.RewardAccountingV2:ProcessRewardsV2"
 
 	OpenMiningRound    = CoinPackage + ":Splice.Round:OpenMiningRound"
 	IssuingMiningRound = CoinPackage + ":Splice.Round:IssuingMiningRound"
