@@ -230,8 +230,10 @@ func operationsOf(t *testing.T, h *sharedHistory) []string {
 		list = append(list, fmt.Sprintf(`POST /v0/admin/sv/previous-sv-reward-weight {"svParty":%q}`, parse[struct{ Sv string }](t, c.Payload).Sv))
 	}
 	for round := range 60 {
-		list = append(list, fmt.Sprintf("GET /v0/amulet-config-for-round?round=%d", round),
-			fmt.Sprintf("GET /v0/internal/reward-accounting-process/rounds/%d/activity-totals", round),
+		if round < 3 || round%17 == 0 { // the first three are opened at once; each takes twenty queries
+			list = append(list, fmt.Sprintf("GET /v0/amulet-config-for-round?round=%d", round))
+		}
+		list = append(list, fmt.Sprintf("GET /v0/internal/reward-accounting-process/rounds/%d/activity-totals", round),
 			fmt.Sprintf("GET /v0/internal/reward-accounting-process/rounds/%d/root-hash", round))
 	}
 	payload := func(c activeContract, member string) string {
