@@ -77,42 +77,76 @@ func (m *rounds) opened(ctx context.Context, number int64) (*contract, error) {
 			return c, nil
 		}
 		if len(first) > 0 && first[0].number < number {
-			return m.openedWithin(ctx, migration, number, first[0].Event.CreatedAt)
+			return m.openedAfter(ctx, migration, number, first.last())
 		}
 	}
 	return nil, nil
 }
 
-// openedWithin looks for a round that was opened after an instant. Numbers grow with time, so it
-// halves the time in which the round can be: twenty short queries find one of a million.
-func (m *rounds) openedWithin(ctx context.Context, migration, number int64, from schemas.Micros) (*contract, error) {
+// opening is when a round was opened.
+type opening struct {
+	number int64 // 0 where no round is known
+	time   schemas.Micros
+}
+
+// openedAfter looks for a round that was opened after another one. Numbers grow with time at a steady
+// pace, so every other query looks where the round should be, and the others halve the time in which
+// it can be: twice twenty short queries find one of a million at worst, three as a rule.
+func (m *rounds) openedAfter(ctx context.Context, migration, number int64, low opening) (*contract, error) {
 	_, at, err := m.sets.contracts.of(ctx, template.OpenMiningRound)
 	if err != nil {
 		return nil, err
 	}
 	const day = schemas.Micros(24 * 3600 * 1e6)
-	for until := at.RecordTime + day; from < until; { // ledger time may be ahead of record time, by minutes
-		middle := from + (until-from)/2
-		next, err := m.openedSince(ctx, migration, middle)
+	high := opening{time: at.RecordTime + day} // ledger time may be ahead of record time, by minutes
+	for guess := false; low.number < number && low.time < high.time; guess = !guess {
+		since := low.time + (high.time-low.time)/2
+		if guess {
+			since = expected(low, high, number-openedAtOnce/2)
+		}
+		next, err := m.openedSince(ctx, migration, since)
 		if err != nil {
 			return nil, err
 		}
-		if c := next.numbered(number); c != nil {
+		switch c := next.numbered(number); {
+		case c != nil:
 			return c, nil
-		}
-		if len(next) == 0 || next[0].number > number {
-			until = middle
-		} else {
-			from = next[0].Event.CreatedAt + 1
+		case len(next) == 0:
+			high = opening{time: since}
+		case next[0].number > number:
+			high = opening{next[0].number, since}
+		default:
+			low = next.last()
 		}
 	}
 	return nil, nil
+}
+
+// expected is when a round would have been opened if all between two others took the same time, and
+// half of the time where the later one is not known.
+func expected(low, high opening, number int64) schemas.Micros {
+	part := 0.5
+	if high.number > 0 {
+		part = max(0, float64(number-low.number)/float64(high.number-low.number))
+	}
+	return min(low.time+schemas.Micros(part*float64(high.time-low.time)), high.time-1)
 }
 
 // openedRounds are contracts of open rounds with their numbers.
 type openedRounds []struct {
 	contract
 	number int64
+}
+
+// last is the latest of the rounds, of which there is one at least. The list may end among rounds that
+// were opened at once, so that those may stand at its time.
+func (list openedRounds) last() opening {
+	c := &list[len(list)-1]
+	at := c.Event.CreatedAt
+	if at == list[0].Event.CreatedAt {
+		at++
+	}
+	return opening{c.number, at}
 }
 
 func (list openedRounds) numbered(number int64) *contract {
