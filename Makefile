@@ -25,7 +25,7 @@ FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServers
 FAULT_PACKAGES = $(shell grep -rlwE 'func ($(FAULTS))' --include='*_test.go' cmd indexer internal jobs | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # Of `make soak`: over how many engines the stores of episodes are spread, which are killed, too.
 SHARDS ?= 1
-# How many packages make test tests at once: many of their tests wait.
+# How many packages make test and make test-faults test at once: many of their tests wait.
 AT_ONCE ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # Of `make soak`: SEED is the first seed, VERBOSE=1 prints every plan and failed diary.
 # (go test -v, or progress would show at the end only.)
@@ -95,7 +95,7 @@ test: ## vet and test every package, on real parts, and name the slowest
 .PHONY: test-faults
 test-faults: ## the tests that kill, damage or overload processes, or need several engines
 	@scripts/setup.sh modules engine duckdb redis examples
-	go run ./scripts/gotest -vet=off -timeout 14m -run '^($(FAULTS))$$' $(TESTFLAGS) $(FAULT_PACKAGES)
+	go run ./scripts/gotest -vet=off -timeout 14m -p $(AT_ONCE) -run '^($(FAULTS))$$' $(TESTFLAGS) $(FAULT_PACKAGES)
 
 .PHONY: test-long
 test-long: ## make test with as many rounds of tests as are worth a night

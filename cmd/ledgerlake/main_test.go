@@ -220,7 +220,7 @@ func TestDemoIsReproducible(t *testing.T) {
 	t.Parallel()
 	needEngine(t)
 	demo := func(args ...string) app.DemoSummary {
-		args = append([]string{"demo", "--json", "--updates", strconv.Itoa(schematest.Rounds(300, 800)), "--days", strconv.Itoa(schematest.Rounds(2, 3))}, args...)
+		args = append([]string{"demo", "--json", "--updates", strconv.Itoa(schematest.Rounds(200, 800)), "--days", strconv.Itoa(schematest.Rounds(2, 3))}, args...)
 		return parse[app.DemoSummary](t, lastLine(mustRun(t, args...)))
 	}
 	first := demo("--scan-workers", "1", "--concurrency", "1")
