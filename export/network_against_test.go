@@ -24,7 +24,7 @@ func zstdLines(t *testing.T, lines ...string) []byte {
 	return encoder.EncodeAll([]byte(strings.Join(lines, "")), nil)
 }
 
-// TestAgainstFilesOfTheNetwork holds published files, and damaged ones, against history.
+// TestAgainstFilesOfTheNetwork compares published files, and damaged ones, with history.
 func TestAgainstFilesOfTheNetwork(t *testing.T) {
 	objects := openMemory(nil)
 	e := newTestExporter(t, largeDays(31), objects, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut = smallCut })
@@ -69,6 +69,7 @@ func TestAgainstFilesOfTheNetwork(t *testing.T) {
 			[]string{"a line differs, line 1", "a line differs, line 2", "a line differs, line 3", "a line differs, line 4", "a line differs, line 5",
 				fmt.Sprintf("%d more lines differ", len(day)-6), fmt.Sprintf("the number of lines differs %d %d", len(day), len(day)-1)}},
 		"a file is missing": {fstest.MapFS{folder + "updates_compact_json_1.zstd": {Data: zstdLines(t, day...)}}, []string{"a file is missing"}},
+		"all files but one with a large number are missing": {fstest.MapFS{folder + "updates_compact_json_1000000.zstd": {Data: zstdLines(t, day...)}}, []string{"a file is missing"}},
 		"a day that is not over": {fstest.MapFS{"2026-07-09T00:00:00Z~2026-07-10T00:00:00Z/updates_compact_json_0.zstd": {Data: zstdLines(t, day...)}},
 			[]string{"no such folder"}},
 	} {

@@ -3,6 +3,7 @@ package network
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,8 @@ func (f linesOfFolder) String() string { return fmt.Sprintf("%s in %s", f.ref, f
 
 // Against compares files of the network's layout, such as those of another operator, with what this
 // exporter would write: line by line, so that how lines are cut into objects and compressed does not
-// matter. The files stand below the root of dir under their keys. progress is told the lines that have
-// been compared.
+// matter. The files are below the root of dir under their keys. progress gets the number of lines that
+// have been compared.
 func (e *Exporter) Against(ctx context.Context, dir fs.FS, progress func(lines int64)) (Compared, error) {
 	var c Compared
 	files, err := filesOf(dir)
@@ -53,7 +54,8 @@ func (e *Exporter) Against(ctx context.Context, dir fs.FS, progress func(lines i
 	}
 	slices.SortFunc(order, func(x, y linesOfFolder) int { return strings.Compare(x.String(), y.String()) })
 	for _, f := range order {
-		if slices.Contains(files[f], "") {
+		names, ok := namesInOrder(files[f])
+		if !ok {
 			c.Findings = append(c.Findings, Difference{What: "a file is missing", Where: f.String()})
 			continue
 		}
@@ -63,9 +65,9 @@ func (e *Exporter) Against(ctx context.Context, dir fs.FS, progress func(lines i
 			c.Findings = append(c.Findings, Difference{What: "no such folder", Where: f.String(), Found: err.Error()})
 			continue
 		}
-		theirs := openLines(dir, files[f])
-		cmp := &lineComparer{lines: e.linesIn(f.encoding), where: f.String(), theirs: theirs, found: &c, progress: progress}
-		err = e.writeLines(ctx, u, cmp)
+		theirs := openLines(dir, names)
+		comparer := &lineComparer{lines: e.linesIn(f.encoding), where: f.String(), theirs: theirs, found: &c, progress: progress}
+		err = e.writeLines(ctx, u, comparer)
 		if err = errors.Join(err, theirs.close()); err != nil {
 			return c, fmt.Errorf("comparing %s: %w", f, err)
 		}
@@ -74,31 +76,49 @@ func (e *Exporter) Against(ctx context.Context, dir fs.FS, progress func(lines i
 	return c, nil
 }
 
-// filesOf lists the files by what they have, in the order of their numbers; "" is one that is missing.
-func filesOf(dir fs.FS) (map[linesOfFolder][]string, error) {
-	files := make(map[linesOfFolder][]string)
+// numberedFile is a file with its number in its folder.
+type numberedFile struct {
+	n    int
+	name string
+}
+
+// filesOf lists the files by what they hold, in the order of their numbers.
+func filesOf(dir fs.FS) (map[linesOfFolder][]numberedFile, error) {
+	files := make(map[linesOfFolder][]numberedFile)
 	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		ref, encoding, n, ok := schemas.ParseNetworkKey(name)
-		if !ok {
-			if path.Ext(name) == ".zstd" {
-				return fmt.Errorf("%s is not named as in the network's layout, such as 2026-07-01T00:00:00Z~2026-07-02T00:00:00Z/updates_compact_json_0.zstd", name)
-			}
-			return nil
+		switch {
+		case ok:
+			of := linesOfFolder{ref, encoding}
+			files[of] = append(files[of], numberedFile{n, name})
+		case path.Ext(name) == ".zstd":
+			return fmt.Errorf("%s is not named as in the network's layout, such as %s", name, exampleKey)
 		}
-		of := linesOfFolder{ref, encoding}
-		for len(files[of]) <= n && n < 1_000_000 {
-			files[of] = append(files[of], "")
-		}
-		files[of][n] = name
 		return nil
 	})
 	if err == nil && len(files) == 0 {
-		err = errors.New("there are no files of the network's layout, such as 2026-07-01T00:00:00Z~2026-07-02T00:00:00Z/updates_compact_json_0.zstd")
+		err = fmt.Errorf("there are no files of the network's layout, such as %s", exampleKey)
+	}
+	for _, of := range files {
+		slices.SortFunc(of, func(x, y numberedFile) int { return cmp.Compare(x.n, y.n) })
 	}
 	return files, err
+}
+
+const exampleKey = "2026-07-01T00:00:00Z~2026-07-02T00:00:00Z/updates_compact_json_0.zstd"
+
+// namesInOrder returns the names, or ok = false if a number before the last one is missing.
+func namesInOrder(files []numberedFile) (names []string, ok bool) {
+	for i, f := range files {
+		if f.n != i {
+			return nil, false
+		}
+		names = append(names, f.name)
+	}
+	return names, true
 }
 
 // lineReader reads the lines of some files, one after the other.
@@ -142,7 +162,7 @@ func (r *lineReader) open() (err error) {
 	if r.file, err = r.dir.Open(r.names[0]); err != nil {
 		return err
 	}
-	if r.decoder, err = zstd.NewReader(r.file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxLineWindow)); err != nil {
+	if r.decoder, err = newLineDecoder(r.file); err != nil {
 		return err
 	}
 	r.in = bufio.NewReaderSize(r.decoder, 1<<20)
@@ -186,7 +206,7 @@ func (r *lineReader) close() error {
 // maxDifferences of one folder are shown; where a line is missing all those behind it differ.
 const maxDifferences = 5
 
-// lineComparer holds lines against those of files.
+// lineComparer compares lines with those of files.
 type lineComparer struct {
 	lines
 	where      string

@@ -81,3 +81,11 @@ func (c compressedBytes) Write(p []byte) (int, error) {
 	c.w.size.ZstdBytes += int64(n)
 	return n, err
 }
+
+// maxWindow is the largest zstd window that frames of the network's layout need.
+const maxWindow = 8 << 20
+
+// newLineDecoder reads the lines in zstd frames.
+func newLineDecoder(in io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+}

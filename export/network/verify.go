@@ -8,15 +8,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
-
-// maxLineWindow is the largest zstd window that a reader of the network's layout needs.
-const maxLineWindow = 8 << 20
 
 // Verify reads back the objects of one row of the network's layout: their SHA-256,
 // and that they are whole lines, as many as are listed. The lines of one kind and folder
@@ -78,7 +73,7 @@ func (e *Exporter) verifyObject(ctx context.Context, o published.NetworkObject) 
 
 // countLines counts the lines in zstd frames, the last of which must end like the others.
 func countLines(in io.Reader) (lines int64, err error) {
-	decoder, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxLineWindow))
+	decoder, err := newLineDecoder(in)
 	if err != nil {
 		return 0, err
 	}
