@@ -75,7 +75,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
 		Source: scanHistory{side, side.State()}, Health: &health{db: s.db.db, reader: s.db.reader, log: s.p.log}, Log: s.p.log,
-		Blobs: finder, Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: catalog,
+		Blobs: finder, UpstreamURL: scanURL, Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
 		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time,
@@ -83,9 +83,6 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	}
 	if asked != nil {
 		config.Facts = asked
-	}
-	if len(scanURLs) > 0 {
-		config.UpstreamURL = scanURLs[0]
 	}
 	api, err := scan.New(config)
 	if err != nil {
@@ -176,6 +173,11 @@ func (r running) parts() (parts []func(context.Context) error) {
 	return parts
 }
 
+// parts are what serves, and what gives the operator a wallet.
+func (s *servers) parts(r running) []func(context.Context) error {
+	return append(r.parts(), s.operatorParts()...)
+}
+
 // start listens on all addresses. streams are those that this process ingests, or nil; scanURLs
 // are the upstreams that may be asked for what history does not tell, if any.
 func (s *servers) start(streams *streams, scanURLs []string) (r running, err error) {
@@ -224,7 +226,7 @@ func (a *App) Serve(ctx context.Context, damaged bool, ready func(Addresses)) er
 		return err
 	}
 	ready(a.servers.addresses(served))
-	return a.p.supervise(ctx, append(append(served.parts(), a.db.watchDamage), a.servers.operatorParts()...)...)
+	return a.p.supervise(ctx, append(a.servers.parts(served), a.db.watchDamage)...)
 }
 
 // requestsShare is the part of the memory limit that requests may reserve, as 1/requestsShare.

@@ -78,7 +78,7 @@ func (a *App) Up(ctx context.Context, u UpConfig) error {
 		}
 	}
 	u.Ready(at)
-	parts = append(append(parts, served.parts()...), a.servers.operatorParts()...)
+	parts = append(parts, a.servers.parts(served)...)
 	return a.p.supervise(ctx, append(parts, in.run, work)...)
 }
 

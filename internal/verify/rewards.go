@@ -1,10 +1,12 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -256,20 +258,15 @@ func (r *rewardCheck) checkTrees(ctx context.Context, onlyWhole bool) error {
 }
 
 func sortedTrees(trees map[treeKey]*rewardTree) []treeKey {
-	keys := make([]treeKey, 0, len(trees))
-	for key := range trees {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b treeKey) int {
-		if a.round != b.round {
-			return int(a.round - b.round)
+	return slices.SortedFunc(maps.Keys(trees), func(a, b treeKey) int {
+		if c := cmp.Compare(a.round, b.round); c != 0 || a.dryRun == b.dryRun {
+			return c
 		}
 		if b.dryRun {
 			return -1
 		}
 		return 1
 	})
-	return keys
 }
 
 // compare compares what was published of a round with what its weights come to.

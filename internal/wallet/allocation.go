@@ -37,11 +37,10 @@ type LegRequest struct {
 }
 
 func (r *LegRequest) check(at time.Time) error {
+	if err := checkAmount(r.Amount); err != nil {
+		return err
+	}
 	switch {
-	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, not %s", r.Amount)
-	case !r.Amount.Storable():
-		return invalid("amount must have at most 28 digits before the point")
 	case !r.AllocateBefore.After(at):
 		return invalid("allocate_before must be in the future, not %s", timestamp(r.AllocateBefore))
 	case r.SettleBefore.Before(r.AllocateBefore):
@@ -151,15 +150,10 @@ func (w *Allocations) result(ctx context.Context, choice string, s node.Submissi
 		return AllocationResult{}, err
 	}
 	var result struct {
-		Output struct {
-			Tag   string          `json:"tag"`
-			Value json.RawMessage `json:"value"`
-		} `json:"output"`
-		Change    []string            `json:"senderChangeCids"`
+		stepResult
 		Returned  []string            `json:"senderHoldingCids"`
 		ChangeV2  map[string][]string `json:"authorizerChangeCids"`
 		HoldingV2 map[string][]string `json:"authorizerHoldingCids"`
-		Meta      metadata            `json:"meta"`
 	}
 	if err := tx.Result(choice, &result); err != nil {
 		return AllocationResult{}, err
@@ -198,11 +192,7 @@ func (w *Allocations) WithdrawLeg(ctx context.Context, actor Actor, contractID s
 	if err := w.checkOwner(ctx, actor, contractID, template.CoinAllocation); err != nil {
 		return AllocationResult{}, err
 	}
-	m, err := w.network.Market(ctx)
-	if err != nil {
-		return AllocationResult{}, err
-	}
-	extra, err := w.network.extraArgs(ctx, m)
+	extra, err := w.network.marketArgs(ctx)
 	if err != nil {
 		return AllocationResult{}, err
 	}
@@ -212,7 +202,7 @@ func (w *Allocations) WithdrawLeg(ctx context.Context, actor Actor, contractID s
 // end withdraws an allocation.
 func (w *Allocations) end(ctx context.Context, actor Actor, name, contractID string, extra *extraArgs, argument map[string]any) (AllocationResult, error) {
 	const choice = "Allocation_Withdraw"
-	extra.Context.Values[contextExpireLock] = anyValue{template.AnyBool, true}
+	extra.Context.Values[template.ContextExpireLock] = anyValue{template.AnyBool, true}
 	argument["extraArgs"] = extra
 	s := exerciseAs(actor.Party, name, contractID, choice, argument)
 	s.Disclosed = disclose(extra.disclosed...)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ledgerlake/ledgerlake/internal/node"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
@@ -117,12 +116,8 @@ func (w *Allocations) reject(ctx context.Context, actor Actor, contractID, name 
 	if !slices.ContainsFunc(list, func(r AllocationRequest) bool { return r.ID == contractID }) {
 		return AllocationResult{}, notFound("No such allocation request: %.80s", contractID)
 	}
-	extra := &extraArgs{Meta: metadataOf(nil)}
-	extra.Context.Values = map[string]anyValue{}
-	argument["extraArgs"] = extra
-	tx, done, err := w.submit(ctx, node.Submission{
-		ActAs: []string{actor.Party}, Commands: []node.Command{node.Exercise(command(name), contractID, rejectRequestChoice, argument)},
-	})
+	argument["extraArgs"] = newExtraArgs()
+	tx, done, err := w.submit(ctx, exerciseAs(actor.Party, name, contractID, rejectRequestChoice, argument))
 	if err != nil {
 		return AllocationResult{}, err
 	}

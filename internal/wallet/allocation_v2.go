@@ -3,6 +3,7 @@ package wallet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -56,7 +57,7 @@ func (r *SidesRequest) check(at time.Time) error {
 	if !r.Deadline.IsZero() && !r.Deadline.After(at) {
 		return invalid("settlement_deadline must be in the future, not %s", timestamp(r.Deadline))
 	}
-	parties := r.Executors
+	parties := slices.Clone(r.Executors)
 	for _, s := range r.Sides {
 		if s.Amount.Sign() <= 0 {
 			return invalid("amount must be positive, not %s", s.Amount)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // command is how a command names a template or an interface.
@@ -37,6 +38,17 @@ type reasonArgument struct {
 // actorArgument is the argument of choices that any party of a contract may exercise.
 type actorArgument struct {
 	Actor string `json:"actor"`
+}
+
+// checkAmount rejects amounts of coins that nobody can send.
+func checkAmount(amount decimal.Decimal) error {
+	switch {
+	case amount.Sign() <= 0:
+		return invalid("amount must be positive, not %s", amount)
+	case !amount.Storable():
+		return invalid("amount must have at most 28 digits before the point")
+	}
+	return nil
 }
 
 // optional is a text in compact JSON, null for "".

@@ -242,11 +242,10 @@ type ExternalSend struct {
 }
 
 func (r *ExternalSend) check(at time.Time) error {
+	if err := checkAmount(r.Amount); err != nil {
+		return err
+	}
 	switch {
-	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, not %s", r.Amount)
-	case !r.Amount.Storable():
-		return invalid("amount must have at most 28 digits before the point")
 	case r.Nonce < 0:
 		return invalid("nonce must not be negative, but is %d", r.Nonce)
 	case !r.ExpiresAt.After(at):

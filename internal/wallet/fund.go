@@ -43,11 +43,10 @@ func (r *FundRequest) id() string {
 }
 
 func (r *FundRequest) check(at time.Time) error {
+	if err := checkAmount(r.Amount); err != nil {
+		return err
+	}
 	switch {
-	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, not %s", r.Amount)
-	case !r.Amount.Storable():
-		return invalid("amount must have at most 28 digits before the point")
 	case !r.ExpiresAt.After(at):
 		return invalid("expiresAt must be in the future, not %s", timestamp(r.ExpiresAt))
 	case !r.MintAfter.IsZero() && !r.MintAfter.After(at):

@@ -115,7 +115,7 @@ func (w *Merging) Merge(ctx context.Context, list []Holdings) (Done, error) {
 func (w *Merging) selfTransfer(m *Market, h Holdings, extra *extraArgs) map[string]any {
 	return map[string]any{"expectedAdmin": m.DSO, "extraArgs": extra, "transfer": map[string]any{
 		"sender": h.Delegation.Owner, "receiver": h.Delegation.Owner, "amount": h.Sum, "instrumentId": map[string]string{"admin": m.DSO, "id": template.CoinInstrument},
-		"requestedAt": timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(m.At.Add(mergeWithin)), "inputHoldingCids": h.IDs, "meta": metadata{map[string]string{}},
+		"requestedAt": timestamp(m.At.Add(-requestedBefore)), "executeBefore": timestamp(m.At.Add(mergeWithin)), "inputHoldingCids": h.IDs, "meta": metadataOf(nil),
 	}}
 }
 

@@ -86,14 +86,13 @@ type OfferRequest struct {
 
 // check rejects what cannot be offered at a time.
 func (r *OfferRequest) check(at time.Time) error {
-	switch {
-	case r.TrackingID == "":
+	if r.TrackingID == "" {
 		return invalid("tracking_id must not be empty")
-	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, not %s", r.Amount)
-	case !r.Amount.Storable():
-		return invalid("amount must have at most 28 digits before the point")
-	case !r.ExpiresAt.After(at):
+	}
+	if err := checkAmount(r.Amount); err != nil {
+		return err
+	}
+	if !r.ExpiresAt.After(at) {
 		return invalid("expires_at must be in the future, not %s", timestamp(r.ExpiresAt))
 	}
 	return checkParty(r.Receiver)

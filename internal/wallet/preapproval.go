@@ -127,13 +127,11 @@ type SendRequest struct {
 }
 
 func (r *SendRequest) check() error {
-	switch {
-	case r.DeduplicationID == "":
+	if r.DeduplicationID == "" {
 		return invalid("deduplication_id must not be empty")
-	case r.Amount.Sign() <= 0:
-		return invalid("amount must be positive, not %s", r.Amount)
-	case !r.Amount.Storable():
-		return invalid("amount must have at most 28 digits before the point")
+	}
+	if err := checkAmount(r.Amount); err != nil {
+		return err
 	}
 	return checkParty(r.Receiver)
 }

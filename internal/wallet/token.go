@@ -34,16 +34,6 @@ type InstructionResult struct {
 	Meta   map[string]string
 }
 
-// Keys of metadata and of choice contexts.
-const (
-	contextRules       = "amulet-rules"
-	contextRound       = "open-round"
-	contextConfigState = "external-party-config-state"
-	contextPreapproval = "transfer-preapproval"
-	contextFeatured    = "featured-app-right"
-	contextExpireLock  = "expire-lock"
-)
-
 type metadata struct {
 	Values map[string]string `json:"values"`
 }
@@ -64,6 +54,12 @@ type extraArgs struct {
 	disclosed []*Contract
 }
 
+func newExtraArgs() *extraArgs {
+	x := &extraArgs{Meta: metadataOf(nil)}
+	x.Context.Values = map[string]anyValue{}
+	return x
+}
+
 // with adds a contract to the context, unless it is nil.
 func (x *extraArgs) with(key string, c *Contract) {
 	if c != nil {
@@ -78,21 +74,29 @@ func (w *Network) extraArgs(ctx context.Context, m *Market) (*extraArgs, error) 
 	if err != nil {
 		return nil, err
 	}
-	x.with(contextRules, &m.Rules)
-	x.with(contextRound, &m.Open)
+	x.with(template.ContextCoinRules, &m.Rules)
+	x.with(template.ContextOpenRound, &m.Open)
 	return x, nil
+}
+
+// marketArgs is extraArgs with the present market.
+func (w *Network) marketArgs(ctx context.Context) (*extraArgs, error) {
+	m, err := w.Market(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.extraArgs(ctx, m)
 }
 
 // stateArgs has the contract that choices of the second version of the standard need.
 func (w *Network) stateArgs(ctx context.Context) (*extraArgs, error) {
-	x := &extraArgs{Meta: metadata{map[string]string{}}}
-	x.Context.Values = map[string]anyValue{}
+	x := newExtraArgs()
 	states, err := w.public.Public(ctx, "", template.ExternalPartyConfigState)
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration for external parties: %w", err)
 	}
 	if len(states) > 0 {
-		x.with(contextConfigState, &states[len(states)-1])
+		x.with(template.ContextConfigState, &states[len(states)-1])
 	}
 	return x, nil
 }
@@ -172,12 +176,12 @@ func (w *Tokens) addPreapproval(ctx context.Context, x *extraArgs, receiver stri
 	if err != nil || preapproval == nil {
 		return err
 	}
-	x.with(contextPreapproval, preapproval)
+	x.with(template.ContextPreapproval, preapproval)
 	featured, err := w.network.providersRight(ctx, preapproval)
 	if err != nil {
 		return err
 	}
-	x.with(contextFeatured, featured)
+	x.with(template.ContextFeaturedApp, featured)
 	return nil
 }
 
@@ -231,26 +235,30 @@ func (w *Tokens) answer(ctx context.Context, actor Actor, contractID, choice str
 	if role := p.Transfer.Receiver; !bySender && role != actor.Party || bySender && p.Transfer.Sender != actor.Party {
 		return InstructionResult{}, notFound("No such token-standard transfer: %.80s", contractID)
 	}
-	m, err := w.network.Market(ctx)
-	if err != nil {
-		return InstructionResult{}, err
-	}
-	extra, err := w.network.extraArgs(ctx, m)
+	extra, err := w.network.marketArgs(ctx)
 	if err != nil {
 		return InstructionResult{}, err
 	}
 	if choice != template.TransferInstructionAccept {
-		extra.Context.Values[contextExpireLock] = anyValue{template.AnyBool, true}
+		extra.Context.Values[template.ContextExpireLock] = anyValue{template.AnyBool, true}
 	}
 	of, argument := template.TransferInstruction, map[string]any{"extraArgs": extra}
 	if w.v2 {
 		of, argument["actors"] = template.TransferInstructionV2, []string{actor.Party}
 	}
-	return w.instruct(ctx, choice, node.Submission{
-		ActAs:     []string{actor.Party},
-		Commands:  []node.Command{node.Exercise(command(of), contractID, choice, argument)},
-		Disclosed: disclose(extra.disclosed...),
-	})
+	s := exerciseAs(actor.Party, of, contractID, choice, argument)
+	s.Disclosed = disclose(extra.disclosed...)
+	return w.instruct(ctx, choice, s)
+}
+
+// stepResult is what results of choices of the token standard have in common.
+type stepResult struct {
+	Output struct {
+		Tag   string          `json:"tag"`
+		Value json.RawMessage `json:"value"`
+	} `json:"output"`
+	Change []string `json:"senderChangeCids"`
+	Meta   metadata `json:"meta"`
 }
 
 // instruct submits a choice of the token standard and reads its result.
@@ -259,14 +267,7 @@ func (w *Tokens) instruct(ctx context.Context, choice string, s node.Submission)
 	if err != nil {
 		return InstructionResult{}, err
 	}
-	var result struct {
-		Output struct {
-			Tag   string          `json:"tag"`
-			Value json.RawMessage `json:"value"`
-		} `json:"output"`
-		Change []string `json:"senderChangeCids"`
-		Meta   metadata `json:"meta"`
-	}
+	var result stepResult
 	if err := tx.Result(choice, &result); err != nil {
 		return InstructionResult{}, err
 	}

@@ -56,3 +56,13 @@ const (
 
 // ReasonKey is the key of a transfer's description in metadata of the token standard.
 const ReasonKey = "splice.lfdecentralizedtrust.org/reason"
+
+// Keys under which choices of the coin look for contracts and flags in their context.
+const (
+	ContextCoinRules   = "amulet-rules"
+	ContextOpenRound   = "open-round"
+	ContextConfigState = "external-party-config-state"
+	ContextPreapproval = "transfer-preapproval"
+	ContextFeaturedApp = "featured-app-right"
+	ContextExpireLock  = "expire-lock"
+)

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -258,19 +259,11 @@ func (q *Queries) WrongPlaces(ctx context.Context, mark schemas.Position, each f
 	return nil
 }
 
-func (q *Queries) through(p schemas.Position, more clickhouse.Parameters) clickhouse.Parameters {
-	if more == nil {
-		more = make(clickhouse.Parameters)
-	}
-	more["through_migration"] = store.Int(p.MigrationID)
-	more["through_time"] = store.Time(store.Clamp(p.RecordTime))
-	more["through_id"] = store.Text(p.UpdateID)
-	more["through_offset"] = store.Int(p.Offset)
-	more["within_imports"] = "0"
-	if p.RecordTime == schemas.MinMicros {
-		more["within_imports"] = "1"
-	}
-	return more
+// through are the parameters of a query about what is not above a position.
+func (q *Queries) through(to schemas.Position, more clickhouse.Parameters) clickhouse.Parameters {
+	params := clickhouse.Parameters(Above(q.stream, to))
+	maps.Copy(params, more)
+	return params
 }
 
 // Ends of a lifetime that are no record time.

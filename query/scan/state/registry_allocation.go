@@ -17,23 +17,17 @@ func (g *registry) allocationFactory(v tokenVersion) query.Handler {
 		p := r.Body()
 		b := g.newContext(p)
 		var of instrumentID
-		arguments(p, func(args *query.Params) {
+		object(p, "choiceArguments", func(args *query.Params) {
 			object(args, "allocation", func(spec *query.Params) { of = v.allocated(spec) })
 		})
-		if err := p.Err(); err != nil {
-			return err
-		}
-		if err := g.requireCoin(ctx, of); err != nil {
-			return err
-		}
-		factory, err := b.factory(ctx)
+		factory, err := b.factoryOf(ctx, p, of)
 		if err != nil {
 			return err
 		}
 		if v == tokenV1 {
 			err = b.addRound(ctx)
 		} else {
-			err = b.addLatest(ctx, keyConfigState, template.ExternalPartyConfigState)
+			err = b.addLatest(ctx, template.ContextConfigState, template.ExternalPartyConfigState)
 		}
 		if err != nil {
 			return err
@@ -99,7 +93,7 @@ func (g *registry) settlementFactory(ctx context.Context, r *query.Request) erro
 	p := r.Body()
 	b := g.newContext(p)
 	var allocations []string
-	arguments(p, func(args *query.Params) { allocations = settledBy(args) })
+	object(p, "choiceArguments", func(args *query.Params) { allocations = settledBy(args) })
 	if err := p.Err(); err != nil {
 		return err
 	}
@@ -107,7 +101,7 @@ func (g *registry) settlementFactory(ctx context.Context, r *query.Request) erro
 	if err != nil {
 		return err
 	}
-	if err := b.addLatest(ctx, keyConfigState, template.ExternalPartyConfigState); err != nil {
+	if err := b.addLatest(ctx, template.ContextConfigState, template.ExternalPartyConfigState); err != nil {
 		return err
 	}
 	for _, id := range allocations {

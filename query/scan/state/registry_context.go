@@ -10,16 +10,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
-// Keys under which choices of the coin look for contracts and flags in their context.
-const (
-	keyCoinRules   = "amulet-rules"
-	keyOpenRound   = "open-round"
-	keyConfigState = "external-party-config-state"
-	keyPreapproval = "transfer-preapproval"
-	keyFeaturedApp = "featured-app-right"
-	keyExpireLock  = "expire-lock"
-)
-
 // factoryAnswer is a factory and what its choice needs. Kind is told of transfers only.
 type factoryAnswer struct {
 	FactoryID string        `json:"factoryId"`
@@ -84,6 +74,17 @@ func (b *contextBuilder) addLatest(ctx context.Context, key, template string) er
 	return err
 }
 
+// factoryOf is factory, unless the request p is wrong or about another instrument.
+func (b *contextBuilder) factoryOf(ctx context.Context, p *query.Params, of instrumentID) (string, error) {
+	if err := p.Err(); err != nil {
+		return "", err
+	}
+	if err := b.registry.requireCoin(ctx, of); err != nil {
+		return "", err
+	}
+	return b.factory(ctx)
+}
+
 // factory discloses the contract that is the factory of all that the coin has, and returns its id.
 func (b *contextBuilder) factory(ctx context.Context) (string, error) {
 	c, err := b.registry.governance.sets.latest(ctx, template.ExternalPartyCoinRules)
@@ -100,8 +101,8 @@ func (b *contextBuilder) factory(ctx context.Context) (string, error) {
 // addLocked discloses a locked coin for a choice that spends or unlocks it.
 func (b *contextBuilder) addLocked(ctx context.Context, coin *contract) error {
 	b.list = append(b.list, *coin)
-	b.flag(keyExpireLock, true)
-	return b.addLatest(ctx, keyConfigState, template.ExternalPartyConfigState)
+	b.flag(template.ContextExpireLock, true)
+	return b.addLatest(ctx, template.ContextConfigState, template.ExternalPartyConfigState)
 }
 
 // answer answers with what shape makes of the context. Where a blob is not known, another scan

@@ -74,7 +74,7 @@ func (b *contextBuilder) unlock(ctx context.Context, holder *contract) error {
 		return err
 	}
 	if coin == nil {
-		b.flag(keyExpireLock, false)
+		b.flag(template.ContextExpireLock, false)
 		return nil
 	}
 	return b.addLocked(ctx, coin)

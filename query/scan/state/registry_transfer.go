@@ -42,13 +42,6 @@ func partyOf(p *query.Params, name string) string {
 	return party
 }
 
-// arguments reads those of a factory's choice, which are never null.
-func arguments(p *query.Params, inner func(*query.Params)) {
-	if args := p.RequiredObject("choiceArguments"); args != nil && p.Err() == nil {
-		inner(args)
-	}
-}
-
 // object reads a member that must be there.
 func object(p *query.Params, name string, inner func(*query.Params)) {
 	if o := p.RequiredObject(name); o != nil && p.Err() == nil {
@@ -72,18 +65,12 @@ func (g *registry) transferFactory(v tokenVersion) query.Handler {
 		b := g.newContext(p)
 		var sender, receiver string
 		var of instrumentID
-		arguments(p, func(args *query.Params) {
+		object(p, "choiceArguments", func(args *query.Params) {
 			object(args, "transfer", func(t *query.Params) {
 				sender, receiver, of = v.owner(t, "sender"), v.owner(t, "receiver"), instrumentOf(t)
 			})
 		})
-		if err := p.Err(); err != nil {
-			return err
-		}
-		if err := g.requireCoin(ctx, of); err != nil {
-			return err
-		}
-		factory, err := b.factory(ctx)
+		factory, err := b.factoryOf(ctx, p, of)
 		if err != nil {
 			return err
 		}
@@ -117,15 +104,15 @@ func (g *registry) requireCoin(ctx context.Context, i instrumentID) error {
 
 // addRound adds the rules of the coin and what prices it.
 func (b *contextBuilder) addRound(ctx context.Context) error {
-	if err := b.addLatest(ctx, keyCoinRules, template.CoinRules); err != nil {
+	if err := b.addLatest(ctx, template.ContextCoinRules, template.CoinRules); err != nil {
 		return err
 	}
 	round, err := b.registry.governance.usableRound(ctx)
 	if err != nil {
 		return err
 	}
-	b.add(keyOpenRound, round)
-	return b.addLatest(ctx, keyConfigState, template.ExternalPartyConfigState)
+	b.add(template.ContextOpenRound, round)
+	return b.addLatest(ctx, template.ContextConfigState, template.ExternalPartyConfigState)
 }
 
 // addReceiver adds what the receiver of a transfer has given, and says what becomes of the transfer.
@@ -137,7 +124,7 @@ func (b *contextBuilder) addReceiver(ctx context.Context, sender, receiver strin
 	if err != nil || preapproval == nil {
 		return offerTransfer, err
 	}
-	b.add(keyPreapproval, preapproval)
+	b.add(template.ContextPreapproval, preapproval)
 	var payload struct {
 		Provider string `json:"provider"`
 	}
@@ -158,7 +145,7 @@ func (b *contextBuilder) addFeaturedApp(ctx context.Context, provider string) er
 		return err
 	}
 	right, err := b.registry.apps.rightOf(ctx, provider)
-	b.add(keyFeaturedApp, right)
+	b.add(template.ContextFeaturedApp, right)
 	return err
 }
 
