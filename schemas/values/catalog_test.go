@@ -41,7 +41,11 @@ func TestCatalogHasTheTemplatesOfTheNetwork(t *testing.T) {
 			Splice.Wallet.MintingDelegation: MintingDelegation MintingDelegationProposal`,
 		"splice-util-token-standard-wallet": `Splice.Util.Token.Wallet.MergeDelegation: MergeDelegation
 			MergeDelegationProposal BatchMergeUtility`,
-		"splice-amulet-name-service": `Splice.Ans: AnsRules AnsEntry AnsEntryContext`,
+		"splice-amulet-name-service": `Splice.Ans: AnsRules AnsEntry AnsEntryContext
+			Splice.Ans.AmuletConversionRateFeed: AmuletConversionRateFeed`,
+		"splice-util-batched-markers": `Splice.Util.FeaturedApp.BatchedMarkersProxy: BatchedMarkersProxy`,
+		"splice-util-featured-app-proxies": `Splice.Util.FeaturedApp.DelegateProxy: DelegateProxy
+			Splice.Util.FeaturedApp.WalletUserProxy: WalletUserProxy`,
 		"splice-wallet-payments": `Splice.Wallet.Payment: AppPaymentRequest AcceptedAppPayment TerminatedAppPayment
 			Splice.Wallet.Subscriptions: SubscriptionRequest SubscriptionIdleState SubscriptionInitialPayment
 			SubscriptionPayment Subscription TerminatedSubscription`,
@@ -105,7 +109,9 @@ func TestCatalogHasTheChoicesOfTheNetwork(t *testing.T) {
 		"splice-util-token-standard-wallet:Splice.Util.Token.Wallet.MergeDelegation:BatchMergeUtility": "BatchMergeUtility_BatchMerge BatchMergeUtility_MergeHoldings",
 		"splice-dso-governance:Splice.DsoBootstrap:DsoBootstrap":                                       "DsoBootstrap_Bootstrap",
 		"splice-dso-governance:Splice.DsoRules:DsoRules": `DsoRules_AddConfirmedSv DsoRules_AddSv DsoRules_OffboardSv DsoRules_RequestVote
-			DsoRules_CastVote DsoRules_CloseVoteRequest DsoRules_ConfirmAction DsoRules_ExecuteConfirmedAction DsoRules_OnboardValidator`,
+			DsoRules_CastVote DsoRules_CloseVoteRequest DsoRules_ConfirmAction DsoRules_ExecuteConfirmedAction DsoRules_OnboardValidator
+			DsoRules_ProcessRewardsV2_ProcessBatch DsoRules_UnhideRewardCouponsV2 DsoRules_ClaimExpiredRewardsV2
+			DsoRules_ExpireAmuletAllocationsV2 DsoRules_ArchiveDryRunRewardAccountingV2`,
 		"splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory":       "TransferFactory_Transfer",
 		"splice-api-token-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferInstruction":   "TransferInstruction_Accept TransferInstruction_Reject TransferInstruction_Withdraw TransferInstruction_Update",
 		"splice-api-token-allocation-instruction-v1:Splice.Api.Token.AllocationInstructionV1:AllocationFactory": "AllocationFactory_Allocate",
@@ -155,6 +161,29 @@ func TestChoices(t *testing.T) {
 				t.Errorf("%s: argument %q, result %q, want %q, %q", tt.choice, firstField(argument), firstField(result), tt.argument, tt.result)
 			}
 		})
+	}
+}
+
+// A vote and a confirmation carry the argument of the choice that is made once they are accepted.
+func TestEachActionOfTheGovernanceIsAChoice(t *testing.T) {
+	const rules, coin, names = "Splice.DsoRules:DsoRules", "Splice.AmuletRules:AmuletRules", "Splice.Ans:AnsEntryContext"
+	c := Default()
+	action := c.Template("splice-dso-governance", "Splice.DsoRules:VoteRequest").fieldAt(2, []byte("action")).Type
+	for _, of := range []struct{ constructor, field, prefix, pkg, template, choices string }{
+		{"ARC_DsoRules", "dsoAction", "SRARC_", "splice-dso-governance", rules, "DsoRules_"},
+		{"ARC_AmuletRules", "amuletRulesAction", "CRARC_", "splice-amulet", coin, "AmuletRules_"},
+		{"ARC_AnsEntryContext", "ansEntryContextAction", "ANSRARC_", "splice-amulet-name-service", names, "AnsEntryContext_"},
+	} {
+		actions := action.constructor([]byte(of.constructor)).Type.constructor([]byte(of.field)).Type
+		if len(actions.Fields) < 2 {
+			t.Errorf("%s has the actions %v", of.constructor, actions.Fields)
+		}
+		for _, a := range actions.Fields {
+			name, ok := strings.CutPrefix(a.Label, of.prefix)
+			if argument := c.ChoiceArgument(of.pkg, of.template, "", of.choices+name); !ok || argument == nil || argument != a.Type {
+				t.Errorf("%s carries %v, the choice %s takes %v", a.Label, a.Type, of.choices+name, argument)
+			}
+		}
 	}
 }
 
