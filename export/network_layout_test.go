@@ -153,12 +153,15 @@ func checkNetworkLines(t *testing.T, client Objects, ref schemas.NetworkRef, lin
 // wantLines are the lines of the source's history, by its own rules.
 func wantLines(t *testing.T, src *memorySource, ref schemas.NetworkRef, encoding schemas.Encoding) []string {
 	t.Helper()
-	form := values.Writer{Catalog: values.Default(), Want: encoding}
+	writer := values.Writer{Catalog: values.Default(), Want: encoding, Published: true}
+	form := func(stored schemas.Encoding) schemas.UpdateForm {
+		return schemas.UpdateForm{Values: writer.For(stored), Published: true}
+	}
 	var lines []string
 	if ref.Kind == schemas.NetworkUpdates {
 		for i := range src.updates {
 			if u := &src.updates[i]; u.RecordTime > ref.Start && u.RecordTime <= ref.End {
-				lines = append(lines, string(schemas.AppendUpdate(nil, u, schemas.UpdateForm{Values: form.For(u.Encoding), NullInterfaces: true})))
+				lines = append(lines, string(schemas.AppendUpdate(nil, u, form(u.Encoding))))
 			}
 		}
 		return lines
@@ -167,10 +170,10 @@ func wantLines(t *testing.T, src *memorySource, ref schemas.NetworkRef, encoding
 	if ref.Start > micros("2026-07-02T09:00:00Z") {
 		migration = 1
 	}
-	set := src.active(history.ActiveQuery{MigrationID: migration, At: ref.Start})
+	set := src.active(history.ActiveQuery{MigrationID: migration, At: ref.Start, HideCarried: true})
 	for i := range set {
 		c := &set[i]
-		lines = append(lines, string(schemas.AppendActiveContract(nil, &c.Event, c.CreatedIn, form.For(c.Encoding))))
+		lines = append(lines, string(schemas.AppendActiveContract(nil, &c.Event, c.CreatedIn, form(c.Encoding))))
 	}
 	return lines
 }

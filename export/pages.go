@@ -22,9 +22,10 @@ func (p pages) Updates(ctx context.Context, after, through schemas.Position, eac
 }
 
 // Contracts calls each with the contracts of a migration that are active at an instant, in
-// order.
+// order. Where those that were carried over were created is not said: that depends on how far back
+// a store goes, and the network does not say it.
 func (p pages) Contracts(ctx context.Context, migrationID int64, at schemas.Micros, each func(context.Context, []history.ActiveContract) error) error {
-	query := history.ActiveQuery{MigrationID: migrationID, At: at, Limit: p.rows}
+	query := history.ActiveQuery{MigrationID: migrationID, At: at, HideCarried: true, Limit: p.rows}
 	return readAhead(ctx, func(ctx context.Context, page func([]history.ActiveContract) error) error {
 		return p.source.ActivePages(ctx, query, page)
 	}, each)

@@ -122,7 +122,7 @@ func (s *memorySource) active(q history.ActiveQuery) (list []history.ActiveContr
 	for _, list := range [][]schemas.Update{s.imports, s.updates} {
 		for i := range list {
 			if u := &list[i]; u.MigrationID == q.MigrationID && u.RecordTime <= q.At {
-				applyLifetimes(active, u)
+				applyLifetimes(active, u, q.HideCarried)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (s *memorySource) active(q history.ActiveQuery) (list []history.ActiveContr
 	return list
 }
 
-func applyLifetimes(active map[string]history.ActiveContract, u *schemas.Update) {
+func applyLifetimes(active map[string]history.ActiveContract, u *schemas.Update, hideCarried bool) {
 	if u.Kind == schemas.Unassignment {
 		delete(active, u.Reassignment.ContractID)
 	}
@@ -143,7 +143,11 @@ func applyLifetimes(active map[string]history.ActiveContract, u *schemas.Update)
 		switch {
 		case e.Kind == schemas.Created:
 			e.EventID, e.Node = "", 0
-			active[e.ContractID] = history.ActiveContract{Event: e, Encoding: u.Encoding, CreatedIn: u.UpdateID}
+			createdIn := u.UpdateID
+			if hideCarried && u.RecordTime == schemas.MinMicros {
+				createdIn = ""
+			}
+			active[e.ContractID] = history.ActiveContract{Event: e, Encoding: u.Encoding, CreatedIn: createdIn}
 		case e.Consuming:
 			delete(active, e.ContractID)
 		}

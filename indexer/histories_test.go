@@ -265,13 +265,42 @@ func (f *fixture) checkPages(t *testing.T, h *schematest.History) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		f.checkCarried(t, h, q, all)
 		q.Limit = 4
 		samePages(t, all, q.Limit, func(page func([]history.ActiveContract) error) error {
 			return f.reader.ActivePages(t.Context(), q, page)
 		},
 			func(dst []byte, c *history.ActiveContract) []byte {
-				return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, schemas.StoredValues{})
+				return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, schemas.UpdateForm{})
 			})
+	}
+}
+
+// checkCarried hides where contracts that were carried over were created, and of no others.
+func (f *fixture) checkCarried(t *testing.T, h *schematest.History, q history.ActiveQuery, all []history.ActiveContract) {
+	t.Helper()
+	carried := make(map[string]bool)
+	for _, it := range h.Items {
+		if u := it.Update; u != nil && u.MigrationID == q.MigrationID && u.RecordTime == schemas.MinMicros {
+			carried[u.Events[0].ContractID] = true
+		}
+	}
+	q.HideCarried = true
+	hidden, err := f.reader.ActiveContracts(t.Context(), q)
+	if err != nil || len(hidden) != len(all) {
+		t.Fatalf("%d contracts, want %d: %v", len(hidden), len(all), err)
+	}
+	for i := range all {
+		want := all[i].CreatedIn
+		if carried[all[i].Event.ContractID] {
+			want = ""
+		}
+		if hidden[i].CreatedIn != want {
+			t.Errorf("contract %s was created in %q, want %q", all[i].Event.ContractID, hidden[i].CreatedIn, want)
+		}
+	}
+	if q.MigrationID == 1 && len(carried) == 0 {
+		t.Error("no contract was carried over: the test proves nothing")
 	}
 }
 

@@ -255,7 +255,7 @@ func (f *fixture) active(t *testing.T, q history.ActiveQuery) schemas.Digest {
 			if page[i].CreatedIn == "" {
 				t.Fatalf("contract %s has no creating update", e.ContractID)
 			}
-			d.Add(schemas.AppendActiveContract(nil, e, "", schemas.StoredValues{}))
+			d.Add(schemas.AppendActiveContract(nil, e, "", schemas.UpdateForm{}))
 		}
 		if len(page) < q.Limit {
 			return d
@@ -277,7 +277,7 @@ func activeAt(h *schematest.History, migration int64, at schemas.Micros) schemas
 		for i := range u.Events {
 			switch e := &u.Events[i]; {
 			case e.Kind == schemas.Created:
-				active[e.ContractID] = schemas.AppendActiveContract(nil, e, "", schemas.StoredValues{})
+				active[e.ContractID] = schemas.AppendActiveContract(nil, e, "", schemas.UpdateForm{})
 			case e.Consuming:
 				delete(active, e.ContractID)
 			}

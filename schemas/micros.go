@@ -54,6 +54,12 @@ func AppendShortTime(dst []byte, m Micros) []byte {
 	return m.Time().AppendFormat(dst, layout)
 }
 
+// AppendFewestDigits appends m with as many fraction digits as it needs, 0 to 6, which is how
+// the network's bulk files write created_at: 2026-07-01T10:00:00.55Z.
+func AppendFewestDigits(dst []byte, m Micros) []byte {
+	return m.Time().AppendFormat(dst, "2006-01-02T15:04:05.999999Z")
+}
+
 // ParseTime reads an ISO-8601 instant with a zone designator and 0 to 9 fraction
 // digits. Digits below microseconds are cut off. Years outside 0001..9999 and
 // texts without a zone are errors.

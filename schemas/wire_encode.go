@@ -48,9 +48,10 @@ type UpdateForm struct {
 	// NodeLocal is the form of v0: event ids begin with "#", and offsets are those of
 	// LocalOffset.
 	NodeLocal bool
-	// NullInterfaces gives exercises of a template's own choices the member interface_id with null,
-	// as the network's bulk files do.
-	NullInterfaces bool
+	// Published is the form of the network's bulk files: what is absent is null, the interface_id of
+	// exercises of a template's own choices and the created_in_update_id of contracts, and created_at
+	// has the fewest fraction digits.
+	Published bool
 	// Values defaults to StoredValues.
 	Values ValueWriter
 }
@@ -72,6 +73,17 @@ func LocalOffset(p Position) string {
 	time := min(max(int64(p.RecordTime), 0), 1<<timeBits-1)
 	migration := min(max(p.MigrationID, 0), 1<<(63-timeBits)-1)
 	return fmt.Sprintf("%018x", uint64(migration)<<timeBits|uint64(time))
+}
+
+// appendCreatedAt appends the member created_at.
+func (f *UpdateForm) appendCreatedAt(dst []byte, at Micros) []byte {
+	dst = append(dst, `,"created_at":"`...)
+	if f.Published {
+		dst = AppendFewestDigits(dst, at)
+	} else {
+		dst = AppendShortTime(dst, at)
+	}
+	return append(dst, '"')
 }
 
 // appendOffset appends the member offset.
@@ -236,7 +248,7 @@ func appendEvent(dst []byte, updateID string, e *Event, form *UpdateForm) []byte
 	dst = form.values().AppendExerciseResult(dst, e)
 	if e.InterfaceID != "" {
 		dst = appendMember(dst, "interface_id", e.InterfaceID)
-	} else if form.NullInterfaces {
+	} else if form.Published {
 		dst = append(dst, `,"interface_id":null`...)
 	}
 	dst = appendMember(dst, "package_name", e.PackageName)
@@ -249,9 +261,7 @@ func appendCreated(dst []byte, e *Event, form *UpdateForm) []byte {
 	dst = appendString(dst, e.ContractID)
 	dst = append(dst, `,"create_arguments":`...)
 	dst = form.values().AppendCreateArguments(dst, e)
-	dst = append(dst, `,"created_at":"`...)
-	dst = AppendShortTime(dst, e.CreatedAt)
-	dst = append(dst, '"')
+	dst = form.appendCreatedAt(dst, e.CreatedAt)
 	dst = append(dst, `,"event_id":`...)
 	dst = appendEventID(dst, e.EventID, form)
 	dst = append(dst, `,"event_type":"created_event","observers":`...)
@@ -277,16 +287,16 @@ func appendUnassigned(dst []byte, e *Event, form *UpdateForm) []byte {
 
 // AppendActiveContract appends a contract as the active contract set gives it.
 // createdIn is the update that created it, "" when unknown.
-func AppendActiveContract(dst []byte, e *Event, createdIn string, values ValueWriter) []byte {
+func AppendActiveContract(dst []byte, e *Event, createdIn string, form UpdateForm) []byte {
 	dst = append(dst, `{"contract_id":`...)
 	dst = appendString(dst, e.ContractID)
 	dst = append(dst, `,"create_arguments":`...)
-	dst = values.AppendCreateArguments(dst, e)
-	dst = append(dst, `,"created_at":"`...)
-	dst = AppendShortTime(dst, e.CreatedAt)
-	dst = append(dst, '"')
+	dst = form.values().AppendCreateArguments(dst, e)
+	dst = form.appendCreatedAt(dst, e.CreatedAt)
 	if createdIn != "" {
 		dst = appendMember(dst, "created_in_update_id", createdIn)
+	} else if form.Published {
+		dst = append(dst, `,"created_in_update_id":null`...)
 	}
 	dst = append(dst, `,"observers":`...)
 	dst = appendStrings(dst, e.Observers)

@@ -41,6 +41,24 @@ func TestEventPageRoundTrips(t *testing.T) {
 	}
 }
 
+func TestPublishedForm(t *testing.T) {
+	exercised := Event{Kind: Exercised, EventID: "x:0", Choice: "Go", Argument: []byte(`{}`), Result: []byte(`{}`)}
+	created := Event{Kind: Created, Node: 1, EventID: "x:1", Argument: []byte(`{}`), CreatedAt: 550_000}
+	form := UpdateForm{Published: true}
+	for _, c := range []struct{ what, got, want string }{
+		{"an exercise of a template's own choice", string(AppendEventForm(nil, "x", &exercised, form)), `,"interface_id":null,`},
+		{"a creation at a hundredth of a second", string(AppendEventForm(nil, "x", &created, form)), `"created_at":"1970-01-01T00:00:00.55Z"`},
+		{"a contract that was carried over", string(AppendActiveContract(nil, &created, "", form)), `"created_at":"1970-01-01T00:00:00.55Z","created_in_update_id":null,`},
+		{"a contract", string(AppendActiveContract(nil, &created, "x", form)), `,"created_in_update_id":"x",`},
+		{"a whole second", string(AppendFewestDigits(nil, 5_000_000)), "1970-01-01T00:00:05Z"},
+		{"a microsecond", string(AppendFewestDigits(nil, -1)), "1969-12-31T23:59:59.999999Z"},
+	} {
+		if !strings.Contains(c.got, c.want) {
+			t.Errorf("%s: %s lacks %s", c.what, c.got, c.want)
+		}
+	}
+}
+
 func TestMalformedUpdatesAreRefused(t *testing.T) {
 	replace := func(old, new string) string { return strings.Replace(transactionJSON, old, new, 1) }
 	cases := []struct{ name, update, cause string }{

@@ -7,6 +7,16 @@ import (
 	"testing"
 )
 
+func TestControlsAreEscaped(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"a":"b"}`: `{"a":"b"}`, `"\u0001"`: `"\u0001"`, "\"\u007f\"": `"\u007f"`, "\"x\u0080y\u009f\u00a0é😀\"": `"x\u0080y\u009f` + "\u00a0é😀\"",
+	} {
+		if got := string(escapeControls([]byte(line))); got != want {
+			t.Errorf("%q becomes %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestFramesCloseByCompressedSize(t *testing.T) {
 	var size Size
 	var out bytes.Buffer

@@ -1,10 +1,13 @@
 package network
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/ledgerlake/ledgerlake/internal/bucket"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -76,7 +79,8 @@ type lineTaker interface {
 	add(ctx context.Context, line []byte) error
 	end(ctx context.Context) error
 	buffer() []byte
-	valuesOf(stored schemas.Encoding) schemas.ValueWriter
+	// form is the form of the lines, given the encoding in which their values are stored.
+	form(stored schemas.Encoding) schemas.UpdateForm
 }
 
 // lines are what takers of lines have in common: the encoding, and memory for a line.
@@ -87,7 +91,9 @@ type lines struct {
 
 func (l *lines) buffer() []byte { return l.line[:0] }
 
-func (l *lines) valuesOf(stored schemas.Encoding) schemas.ValueWriter { return l.values.For(stored) }
+func (l *lines) form(stored schemas.Encoding) schemas.UpdateForm {
+	return schemas.UpdateForm{Values: l.values.For(stored), Published: true}
+}
 
 // lineWriter cuts the lines into objects.
 type lineWriter struct {
@@ -101,7 +107,7 @@ type lineWriter struct {
 }
 
 func (e *Exporter) linesIn(encoding schemas.Encoding) lines {
-	return lines{values: values.Writer{Catalog: e.Values, Want: encoding}}
+	return lines{values: values.Writer{Catalog: e.Values, Want: encoding, Published: true}}
 }
 
 func (e *Exporter) newLineWriter(encoding schemas.Encoding, sink lineSink) (*lineWriter, error) {
@@ -141,11 +147,11 @@ func (w *lineWriter) end(ctx context.Context) error {
 }
 
 func appendUpdate(dst []byte, u *schemas.Update, to lineTaker) []byte {
-	return schemas.AppendUpdate(dst, u, schemas.UpdateForm{Values: to.valuesOf(u.Encoding), NullInterfaces: true})
+	return schemas.AppendUpdate(dst, u, to.form(u.Encoding))
 }
 
 func appendContract(dst []byte, c *history.ActiveContract, to lineTaker) []byte {
-	return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, to.valuesOf(c.Encoding))
+	return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, to.form(c.Encoding))
 }
 
 // writeLines writes all rows of a unit, a JSON line each, in all encodings in one reading.
@@ -177,7 +183,7 @@ func writePage[T any](ctx context.Context, page []T, takers []lineTaker, appendR
 	for _, w := range takers {
 		running.Go(func() error {
 			for i := range page {
-				if err := w.add(ctx, appendRow(w.buffer(), &page[i], w)); err != nil {
+				if err := w.add(ctx, escapeControls(appendRow(w.buffer(), &page[i], w))); err != nil {
 					return err
 				}
 			}
@@ -185,6 +191,24 @@ func writePage[T any](ctx context.Context, page []T, takers []lineTaker, appendR
 		})
 	}
 	return running.Wait()
+}
+
+// escapeControls escapes the control characters of a line that canonical JSON leaves as they are,
+// U+007F to U+009F, as the network does.
+func escapeControls(line []byte) []byte {
+	if bytes.IndexByte(line, 0x7f) < 0 && bytes.IndexByte(line, 0xc2) < 0 {
+		return line // as nearly all are: UTF-8 has one of these bytes in each of the characters
+	}
+	isControl := func(r rune) bool { return r >= 0x7f && r <= 0x9f }
+	for at := 0; ; {
+		i := bytes.IndexFunc(line[at:], isControl)
+		if i < 0 {
+			return line
+		}
+		at += i
+		r, size := utf8.DecodeRune(line[at:])
+		line = slices.Replace(line, at, at+size, fmt.Appendf(nil, `\u%04x`, r)...)
+	}
 }
 
 // bucketSink puts objects into the bucket.

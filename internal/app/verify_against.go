@@ -115,6 +115,7 @@ func (s *verifier) verifyAgainst(ctx context.Context, dir string, p *console.Pro
 	check := verify.NewCheck(layoutCheck, 0)
 	check.Count("folders", compared.Folders)
 	check.Count("lines", compared.Lines)
+	check.Count("lines_with_other_nulls", compared.OtherNulls)
 	for _, d := range compared.Findings {
 		check.Add(verify.Finding{What: d.What, Where: d.Where, Expected: d.Expected, Found: d.Found})
 	}

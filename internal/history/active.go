@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 )
@@ -53,7 +54,7 @@ func (r *Reader) ActiveKeys(ctx context.Context, q ActiveQuery, pages int) ([]Co
 // active are the parameters of a query for the contracts of an active set in a table.
 func (r *Reader) active(q ActiveQuery, table string) store.Params {
 	params := r.activeKeys(q)
-	params["table"] = table
+	params["table"], params["hide_carried"] = table, strconv.FormatBool(q.HideCarried)
 	return params
 }
 

@@ -58,7 +58,9 @@ type ActiveQuery struct {
 	Parties []string
 	// Templates keeps contracts of any of these, "PACKAGE_NAME:Module:Entity".
 	Templates []string
-	Limit     int
+	// HideCarried leaves CreatedIn empty for contracts that an import update carried over.
+	HideCarried bool
+	Limit       int
 }
 
 // ContractKey is the place of a contract in the order of an active set; see store.ContractKey.

@@ -73,7 +73,7 @@ func (d *Digester) AddImport(u *schemas.Update) []byte {
 
 // AddActiveContract adds a row of table acs.
 func (d *Digester) AddActiveContract(e *schemas.Event) {
-	d.Add(e.ContractID, schemas.AppendActiveContract(d.buf, e, "", schemas.StoredValues{}))
+	d.Add(e.ContractID, schemas.AppendActiveContract(d.buf, e, "", schemas.UpdateForm{}))
 }
 
 // AddVerdict adds a row of table verdicts.

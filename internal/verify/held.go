@@ -168,6 +168,6 @@ type activeDigest struct {
 }
 
 func (d *activeDigest) add(c *history.ActiveContract) {
-	d.buf = schemas.AppendActiveContract(d.buf[:0], &c.Event, "", schemas.StoredValues{})
+	d.buf = schemas.AppendActiveContract(d.buf[:0], &c.Event, "", schemas.UpdateForm{})
 	d.Add(d.buf)
 }

@@ -222,7 +222,7 @@ func (p *acsPage) tail(last *acsKey) string {
 func (a *activeSets) contractWriter() func(dst []byte, c *history.ActiveContract) []byte {
 	w := values.Writer{Catalog: a.catalog, Want: schemas.CompactJSON}
 	return func(dst []byte, c *history.ActiveContract) []byte {
-		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, w.For(c.Encoding))
+		return schemas.AppendActiveContract(dst, &c.Event, c.CreatedIn, schemas.UpdateForm{Values: w.For(c.Encoding)})
 	}
 }
 

@@ -153,6 +153,9 @@ func (c *converter) compactScalar(dst []byte, kind Kind) ([]byte, error) {
 	case KindInt64:
 		return appendQuoted(dst, number, appendInt64)
 	case KindNumeric:
+		if c.published {
+			return appendQuoted(dst, number, appendPublishedNumeric)
+		}
 		return appendQuoted(dst, number, appendNumeric)
 	case KindTimestamp:
 		return appendQuoted(dst, number, appendISOTime)
@@ -163,7 +166,9 @@ func (c *converter) compactScalar(dst []byte, kind Kind) ([]byte, error) {
 func (c *converter) compactRecord(dst []byte, t *Type, depth int) ([]byte, error) {
 	mark := c.sorter.Begin()
 	dst = append(dst, '{')
+	fields := 0
 	err := c.parts(`{"fields":`, func(i int) error {
+		fields = i + 1
 		var err error
 		dst, err = c.compactField(dst, t, i, depth)
 		return err
@@ -171,7 +176,23 @@ func (c *converter) compactRecord(dst []byte, t *Type, depth int) ([]byte, error
 	if err != nil {
 		return dst, err
 	}
+	if c.published && t != nil {
+		dst = c.appendNulls(dst, t, fields)
+	}
 	return c.sorter.End(append(dst, '}'), mark)
+}
+
+// appendNulls appends the optional fields of a record after its first ones.
+func (c *converter) appendNulls(dst []byte, t *Type, first int) []byte {
+	for i := first; i < len(t.Fields); i++ {
+		if t.Fields[i].Type.Kind == KindOptional {
+			var m jsonscan.Member
+			dst, m = c.sorter.QuotedKey(dst, t.Fields[i].quoted)
+			dst = append(dst, "null"...)
+			c.sorter.Add(m, dst)
+		}
+	}
+	return dst
 }
 
 // compactField reads element i of a record's fields. A label in the value goes before the

@@ -18,6 +18,18 @@ func (c *converter) compactValue(dst []byte, t *Type) ([]byte, error) {
 	return c.compact(dst, c.fitting(t), 1, false)
 }
 
+// AppendPublished is AppendCompact in the text of the network's own services: optional fields that
+// the value lacks at the end of a record of type t are null, and numbers below a millionth have an
+// exponent, zero included, such as 0E-10 and 9.990E-7.
+func AppendPublished(dst, protobufJSON []byte, t *Type) ([]byte, error) {
+	return convert(dst, protobufJSON, t, (*converter).publishedValue)
+}
+
+func (c *converter) publishedValue(dst []byte, t *Type) ([]byte, error) {
+	c.published = true
+	return c.compactValue(dst, t)
+}
+
 // AppendProtobuf appends the protobuf_json form of compactJSON, a value of type t, to dst.
 // Without t the error is ErrUnknownType. On error dst is returned as it was given. dst
 // must not overlap compactJSON.
@@ -36,6 +48,8 @@ type converter struct {
 	scan   input
 	sorter jsonscan.Sorter
 	source []byte // canonical form of a source that was not
+
+	published bool // write compact_json as AppendPublished does
 
 	spans []span // fields of the records that protobuf has open, innermost last
 	moved []byte
@@ -70,6 +84,7 @@ func convertCanonical(dst, src []byte, t *Type, to conversion) ([]byte, error) {
 func (c *converter) run(dst, src []byte, t *Type, to conversion) ([]byte, error) {
 	c.sorter.Reset()
 	c.spans = c.spans[:0]
+	c.published = false
 	c.scan.Reset(src)
 	defer c.scan.Reset(nil) // the pool must not keep src alive
 	out, err := to(c, dst, t)

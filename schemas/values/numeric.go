@@ -3,6 +3,7 @@ package values
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 )
 
 const (
@@ -35,6 +36,37 @@ func appendNumeric(dst, text []byte) ([]byte, error) {
 		return dst[:start], fmt.Errorf("%w: numeric %.60q is too long", ErrInvalid, text)
 	}
 	return dst, nil
+}
+
+// appendPublishedNumeric is appendNumeric with an exponent for numbers below a millionth. It is how
+// Java prints a number, and thus the network's own services:
+//
+//	0.0000000000 -> 0E-10   -0.0000009990 -> -9.990E-7   0.0000010000 -> 0.0000010000
+func appendPublishedNumeric(dst, text []byte) ([]byte, error) {
+	start := len(dst)
+	dst, err := appendNumeric(dst, text)
+	if err != nil {
+		return dst, err
+	}
+	point := start + bytes.IndexByte(dst[start:], '.')
+	if dst[point-1] != '0' || point-1 > start && dst[point-2] != '-' {
+		return dst, nil
+	}
+	fraction := dst[point+1:]
+	digits := bytes.TrimLeft(fraction, "0")
+	zeros := len(fraction) - len(digits)
+	if zeros < 6 {
+		return dst, nil
+	}
+	if len(digits) == 0 {
+		return strconv.AppendInt(append(dst[:start], "0E-"...), int64(len(fraction)), 10), nil
+	}
+	digits = bytes.Clone(digits)
+	dst = append(dst[:point-1], digits[0])
+	if len(digits) > 1 {
+		dst = append(append(dst, '.'), digits[1:]...)
+	}
+	return strconv.AppendInt(append(dst, "E-"...), int64(zeros+1), 10), nil
 }
 
 // appendFraction appends a point, the digits and the zeros that are missing to the scale.

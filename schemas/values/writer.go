@@ -8,6 +8,8 @@ import "github.com/ledgerlake/ledgerlake/schemas"
 type Writer struct {
 	Catalog *Catalog
 	Want    schemas.Encoding
+	// Published converts to compact_json as the network's own services do; see AppendPublished.
+	Published bool
 }
 
 // For returns the writer of values that are stored in an encoding.
@@ -61,8 +63,11 @@ func restore(compact []byte, t *Type) ([]byte, error) {
 
 func (w Writer) convert(dst, stored []byte, t *Type) []byte {
 	to := (*converter).compactValue
-	if w.Want == schemas.ProtobufJSON {
+	switch {
+	case w.Want == schemas.ProtobufJSON:
 		to = (*converter).protobufValue
+	case w.Published:
+		to = (*converter).publishedValue
 	}
 	out, err := convertCanonical(dst, stored, t, to)
 	if err != nil {

@@ -1,6 +1,8 @@
 -- A page of the contracts active at an instant that are in one table, in (created_at, contract_id)
--- order: contracts_live has those that have not been moved to contracts_archived.
-SELECT created_at, contract_id, created_in, template_id, package_name, encoding, signatories, observers,
+-- order: contracts_live has those that have not been moved to contracts_archived. Import updates have
+-- the first of all times.
+SELECT created_at, contract_id,
+       if({hide_carried:Bool} AND toUnixTimestamp64Micro(created_time) = -2208988800000000, '', created_in) AS created_in, template_id, package_name, encoding, signatories, observers,
        argument_shape, argument_scalars, argument_ids, argument_parties
 FROM {table:Identifier}
 WHERE stream = {stream:String} AND migration_id = {migration:Int64}
