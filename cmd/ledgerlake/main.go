@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/ledgerlake/ledgerlake/internal/app"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
-	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
 func main() { os.Exit(process()) }
@@ -69,37 +66,6 @@ func oneLine(err error) string {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
 	return "ledgerlake: " + console.Printable(strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "; "))
-}
-
-// interruption is the signal that ended a command before its work was done.
-type interruption struct{ signal syscall.Signal }
-
-func (i *interruption) Error() string { return fmt.Sprintf("stopped by signal %s", i.signal) }
-
-// Is says that it is a cancellation, for those who look at the cause of a context.
-func (*interruption) Is(target error) bool { return target == context.Canceled }
-
-// status is 128 and the number of the signal, as shells have it: 130 for Ctrl-C.
-func (i *interruption) status() int { return 128 + int(i.signal) }
-
-// interruptible returns a context that the first interrupt or termination ends. The second one
-// ends the process: somebody does not want to wait.
-func interruptible() (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	guard.Go(func() error {
-		select {
-		case s := <-signals:
-			return &interruption{s.(syscall.Signal)}
-		case <-ctx.Done():
-			return nil
-		}
-	}, func(by error) {
-		signal.Stop(signals)
-		cancel(by)
-	})
-	return ctx, func() { cancel(nil) }
 }
 
 // run is main without the process. Tests call it with their own args and writers.

@@ -47,8 +47,8 @@ func terminalOf(w io.Writer) *os.File {
 	return nil
 }
 
-// hasBar reports whether progress can be drawn: a dumb terminal can't erase it.
-func (c *Console) hasBar() bool { return c.screen != nil && os.Getenv("TERM") != "dumb" }
+// HasBar reports whether progress can be drawn: a dumb terminal can't erase it.
+func (c *Console) HasBar() bool { return c.screen != nil && os.Getenv("TERM") != "dumb" }
 
 // width is the number of columns of the screen at the moment.
 func (c *Console) width() int {
@@ -68,9 +68,9 @@ const (
 	eraseBelow = "\x1b[J"
 )
 
-// draw replaces the bar. It takes the width that the line must not exceed. The cursor is left
+// Draw replaces the bar. It takes the width that the line must not exceed. The cursor is left
 // at the beginning of the bar: wherever a resize moves it, the bar is what comes after it.
-func (c *Console) draw(line func(width int) string) {
+func (c *Console) Draw(line func(width int) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -91,6 +91,13 @@ func (c *Console) clear() {
 	}
 }
 
+// Clear removes the bar.
+func (c *Console) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+}
+
 // Close removes the bar for good: nothing draws it again.
 func (c *Console) Close() error {
 	c.mu.Lock()
@@ -108,6 +115,9 @@ type Writer struct {
 	terminal bool
 	cut      []byte // the beginning of a character whose rest is yet to be written
 }
+
+// IsTerminal reports whether it writes to a terminal.
+func (w *Writer) IsTerminal() bool { return w.terminal }
 
 // Write writes text, which clears the bar if it goes to a terminal.
 func (w *Writer) Write(p []byte) (int, error) {

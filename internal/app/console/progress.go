@@ -39,8 +39,8 @@ func (p *Progress) Begin(label, unit string, total int64) {
 	defer p.mu.Unlock()
 	p.label, p.unit, p.total, p.done = label, unit, total, 0
 	p.started, p.printed, p.running = p.now(), p.now(), true
-	if p.console.hasBar() {
-		p.console.draw(p.bar)
+	if p.console.HasBar() {
+		p.console.Draw(p.bar)
 		return
 	}
 	fmt.Fprintf(p.console.Stderr, "%s ...\n", label)
@@ -58,15 +58,15 @@ func (p *Progress) Set(done, total int64) {
 		p.total = max(p.total, done)
 	}
 	now, interval := p.now(), plainInterval
-	if p.console.hasBar() {
+	if p.console.HasBar() {
 		interval = barInterval
 	}
 	if !p.running || now.Sub(p.printed) < interval {
 		return
 	}
 	p.printed = now
-	if p.console.hasBar() {
-		p.console.draw(p.bar)
+	if p.console.HasBar() {
+		p.console.Draw(p.bar)
 		return
 	}
 	fmt.Fprintf(p.console.Stderr, "%s: %s\n", p.label, strings.Join(p.parts(), ", "))
@@ -120,7 +120,7 @@ func (p *Progress) End(detail string) time.Duration {
 	p.running = false
 	elapsed := p.now().Sub(p.started)
 	line := fmt.Sprintf("%-28s %s (%.1f s)", p.label, detail, elapsed.Seconds())
-	if p.console.hasBar() {
+	if p.console.HasBar() {
 		line = wrap(line, p.console.width())
 	}
 	fmt.Fprintln(p.console.Stderr, line)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
@@ -26,17 +27,34 @@ type readGuard struct {
 	reachOut map[string]bool
 }
 
-// check returns nil if query may be run.
-func (g *readGuard) check(ctx context.Context, query string) error {
+// check returns nil if a statement may be run.
+func (g *readGuard) check(ctx context.Context, s statement) error {
 	if err := g.load(ctx); err != nil {
 		return err
 	}
 	// A statement cannot be a parameter. This one is only parsed.
-	tree, err := texts(ctx, g.conn, "EXPLAIN AST "+query)
+	tree, err := texts(ctx, g.conn, "EXPLAIN AST "+s.text)
 	if err != nil {
-		return fmt.Errorf("reading the query: %w", err)
+		return explain(g.place(ctx, err, s.text), s)
 	}
-	return g.judge(query, tree)
+	return g.judge(s.text, tree)
+}
+
+// escapeText writes a text as the value of a parameter.
+var escapeText = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`)
+
+// place returns a syntax error with its place in query: that of the statement behind EXPLAIN AST may blame
+// another word.
+func (g *readGuard) place(ctx context.Context, err error, query string) error {
+	var wrong, better *clickhouse.Exception
+	if errors.As(err, &wrong) && wrong.Code == codeSyntax {
+		ctx = clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"query": escapeText.Replace(query)}))
+		_, again := texts(ctx, g.conn, "SELECT formatQuery({query:String}) SETTINGS implicit_select = 0")
+		if errors.As(again, &better) && better.Code == codeSyntax {
+			return again
+		}
+	}
+	return err
 }
 
 func (g *readGuard) load(ctx context.Context) error {

@@ -204,11 +204,10 @@ func TestSQLOnlyReads(t *testing.T) {
 	l := newSQLLab(t, 30)
 	fill := strings.NewReplacer("HOST", l.listener.Addr().String(), "OUT", l.outside, "SECRET", l.secret)
 	for user, dsn := range map[string]string{"reader": l.reader, "owner": l.dsn} {
-		q := New(l.connect(t, dsn), io.Discard, "tsv")
+		conn := l.connect(t, dsn)
 		for _, statement := range hostile {
 			var out bytes.Buffer
-			q.out = &out
-			err := q.Run(t.Context(), fill.Replace(statement))
+			err := New(Config{Conn: conn, Out: &out, Format: "tsv"}).RunAll(t.Context(), strings.NewReader(fill.Replace(statement)))
 			if err == nil {
 				t.Errorf("%s: %s: answered %q", user, statement, out.String())
 			} else if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "seed words") {
@@ -287,9 +286,9 @@ func TestSQLReads(t *testing.T) {
 		"SELECT domain('http://x.example/y'), path('http://x.example/y'), format('{} {}', 'a', 'b')", "FROM updates SELECT id LIMIT 1",
 	}
 	for user, dsn := range map[string]string{"reader": l.reader, "owner": l.dsn} {
-		q := New(l.connect(t, dsn), io.Discard, "tsv")
+		q := New(Config{Conn: l.connect(t, dsn), Out: io.Discard, Format: "tsv"})
 		for _, query := range queries {
-			if err := q.Run(t.Context(), query); err != nil {
+			if err := q.RunAll(t.Context(), strings.NewReader(query)); err != nil {
 				t.Errorf("%s: %s: %v", user, query, err)
 			}
 		}

@@ -1,102 +1,163 @@
-// Package sqlprompt runs queries of people on the store, of which none does more than read.
 package sqlprompt
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
-	"github.com/ClickHouse/clickhouse-go/v2"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/peterh/liner"
+
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 )
 
-// Shell runs queries and prints their rows.
-type Shell struct {
-	conn  driver.Conn
-	guard *readGuard
-	out   io.Writer
-	write func(out io.Writer, rows driver.Rows) error
-	// Errors, when set, takes the error of a query, after which the next one is run.
-	Errors io.Writer
-	// Prompt, when set, asks for queries.
-	Prompt io.Writer
+// Terminal is what a Prompt needs beside its standard input and output, which are a terminal.
+type Terminal struct {
+	// Screen takes what is asked with a backslash, Messages errors and times.
+	Screen, Messages io.Writer
+	// History is the file of earlier statements.
+	History string
+	// Interrupts calls do on each interrupt from now on until release, instead of ending the process.
+	Interrupts func(do func()) (release func())
 }
 
-// New returns a shell on conn that prints rows to out, in one of Formats.
-func New(conn driver.Conn, out io.Writer, format string) *Shell {
-	return &Shell{conn: conn, guard: &readGuard{conn: conn}, out: out, write: rowWriters[format]}
-}
-
-// Run runs one query, which may only read.
-func (q *Shell) Run(ctx context.Context, query string) error {
-	query = strings.TrimSuffix(strings.TrimSpace(query), ";")
-	if err := q.guard.check(ctx, query); err != nil {
+// Prompt asks for statements on the terminal and runs them until the user leaves, or ctx ends. An error of a
+// statement is printed and does not end it; an interrupt cancels the statement that is running, or that is
+// being typed.
+func (q *Shell) Prompt(ctx context.Context, t Terminal) (err error) {
+	past, err := openHistory(t.History)
+	if err != nil {
 		return err
 	}
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"readonly": 2}))
-	rows, err := q.conn.Query(ctx, query)
+	editor := liner.NewLiner()
+	defer func() { err = errors.Join(err, editor.Close(), past.close()) }()
+	editor.SetCtrlCAborts(true)
+	editor.SetMultiLineMode(true)
+	editor.SetTabCompletionStyle(liner.TabPrints)
+	for _, line := range past.lines {
+		editor.AppendHistory(line)
+	}
+	p := &prompt{Shell: q, Terminal: t, editor: editor, past: past}
+	words, err := readWords(ctx, q.Conn)
 	if err != nil {
-		return fmt.Errorf("running the query: %w", err)
+		return err
 	}
-	err = q.write(q.out, rows)
-	if closeErr := rows.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return fmt.Errorf("reading rows: %w", err)
-	}
-	return nil
-}
-
-// maxQuery bounds the text of one query.
-const maxQuery = 1 << 20
-
-// RunAll runs the queries that it reads, each up to a semicolon at the end of a line.
-func (q *Shell) RunAll(ctx context.Context, in io.Reader) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxQuery)
-	var query strings.Builder
-	finish := func() error {
-		text := strings.TrimSpace(query.String())
-		query.Reset()
-		if text == "" {
+	editor.SetWordCompleter(func(line string, pos int) (string, []string, string) {
+		before := string([]rune(line)[:pos])
+		return words.complete(p.typed.text.String(), before, line[len(before):])
+	})
+	fmt.Fprintln(t.Messages, `\? shows help, \q leaves. A statement ends with a semicolon.`)
+	for {
+		line, err := p.ask(ctx)
+		switch {
+		case errors.Is(err, liner.ErrPromptAborted):
+			p.typed = splitter{}
+		case errors.Is(err, io.EOF):
+			fmt.Fprintln(t.Messages)
 			return nil
-		}
-		err := q.Run(ctx, text)
-		if err == nil || q.Errors == nil || ctx.Err() != nil {
+		case err == nil && p.leaves(line):
+			return nil
+		case err != nil:
 			return err
-		}
-		_, err = fmt.Fprintln(q.Errors, err)
-		return err
-	}
-	for q.ask(query.Len() > 0); lines.Scan(); q.ask(query.Len() > 0) {
-		if query.Len() == 0 && strings.TrimSpace(lines.Text()) == "" {
-			continue
-		}
-		query.WriteString(lines.Text() + "\n")
-		if !strings.HasSuffix(strings.TrimSpace(lines.Text()), ";") {
-			continue
-		}
-		if err := finish(); err != nil {
-			return err
+		default:
+			p.take(ctx, line)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("reading queries: %w", err)
-	}
-	return finish()
 }
 
-// ask prints the prompt, another one within a query.
-func (q *Shell) ask(within bool) {
-	if q.Prompt == nil {
-		return
-	}
+// prompt is one conversation.
+type prompt struct {
+	*Shell
+	Terminal
+	editor *liner.State
+	past   *history
+	typed  splitter // the statement that is being typed
+	timing bool
+}
+
+// ask reads a line. It returns when ctx ends, too.
+func (p *prompt) ask(ctx context.Context) (line string, err error) {
 	text := "ledgerlake> "
-	if within {
+	if p.typed.pending() {
 		text = "       ...> "
 	}
-	fmt.Fprint(q.Prompt, text) // to a terminal: if that is gone, so is its input
+	defer p.Interrupts(func() {})() // where lines cannot be edited, Ctrl-C is a signal: it drops the line
+	read := make(chan error, 1)
+	guard.Go(func() (err error) {
+		line, err = p.editor.Prompt(text)
+		return err
+	}, func(err error) { read <- err })
+	select {
+	case err := <-read:
+		return line, err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// leaves reports whether a line ends the conversation.
+func (p *prompt) leaves(line string) bool {
+	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(line), "; ")) {
+	case `\q`, "exit", "quit":
+		return !p.typed.pending()
+	}
+	return false
+}
+
+// take does what a line says, and prints why that failed.
+func (p *prompt) take(ctx context.Context, line string) {
+	if text := strings.TrimSpace(line); !p.typed.pending() && strings.HasPrefix(text, `\`) {
+		p.remember(text, true)
+		p.report(p.command(ctx, strings.Fields(text)))
+		return
+	}
+	for _, s := range p.typed.add(line) {
+		s.line = 1 // places count from the beginning of the statement
+		p.report(p.execute(ctx, s))
+	}
+	if !p.typed.pending() {
+		p.typed = splitter{} // comments
+	}
+}
+
+// errCancelled is why an interrupted statement ends.
+var errCancelled = errors.New("cancelled")
+
+// execute runs a statement, which an interrupt cancels.
+func (p *prompt) execute(ctx context.Context, s statement) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer p.Interrupts(func() { cancel(errCancelled) })()
+	began := time.Now()
+	n, err := p.run(ctx, s, p.Out, rowWriters[p.Format])
+	// What is refused may have a credential, such as the key of a bucket.
+	var refused refusal
+	p.remember(s.flat, !errors.As(err, &refused))
+	if context.Cause(ctx) == errCancelled {
+		err = errCancelled
+	}
+	if p.timing {
+		fmt.Fprintf(p.Messages, "%d rows, %.3f s\n", n, time.Since(began).Seconds())
+	}
+	return err
+}
+
+// remember keeps a line for the arrow keys, and in the file if it is to be written.
+func (p *prompt) remember(line string, write bool) {
+	if line == "" {
+		return
+	}
+	p.editor.AppendHistory(line)
+	if write {
+		p.report(p.past.add(line))
+	}
+}
+
+// report prints an error, if there is one, as one line.
+func (p *prompt) report(err error) {
+	if err != nil {
+		fmt.Fprintln(p.Messages, "error:", strings.Join(strings.Fields(err.Error()), " "))
+	}
 }

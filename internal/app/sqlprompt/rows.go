@@ -2,6 +2,7 @@ package sqlprompt
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,12 +15,13 @@ import (
 )
 
 // Formats are how rows can be printed.
-var Formats = []string{"table", "tsv", "json"}
+var Formats = []string{"table", "csv", "tsv", "json"}
 
-// rowWriters print the rows of a query, by the name of the format.
-var rowWriters = map[string]func(out io.Writer, rows driver.Rows) error{
-	"table": writeTable, "tsv": writeTSV, "json": writeJSONRows,
-}
+// rowWriter prints the rows of a query.
+type rowWriter func(out io.Writer, rows driver.Rows) error
+
+// rowWriters are by the name of the format.
+var rowWriters = map[string]rowWriter{"table": writeTable, "csv": writeCSV, "tsv": writeTSV, "json": writeJSONRows}
 
 // tableRows is how many rows of a table have their columns aligned together: all of them
 // would have to be held.
@@ -55,19 +57,44 @@ func writeLines(w io.Writer, rows driver.Rows, after func() error) error {
 	if _, err := fmt.Fprintln(w, strings.Join(rows.Columns(), "\t")); err != nil {
 		return err
 	}
-	return eachRow(rows, func(values []any) error {
-		texts := make([]string, len(values))
-		for i, v := range values {
-			text, err := sqlText(v)
-			if err != nil {
-				return fmt.Errorf("column %s: %w", rows.Columns()[i], err)
-			}
+	return eachTextRow(rows, "NULL", func(texts []string) error {
+		for i, text := range texts {
 			texts[i] = escapeCell.Replace(text)
 		}
 		if _, err := fmt.Fprintln(w, strings.Join(texts, "\t")); err != nil {
 			return err
 		}
 		return after()
+	})
+}
+
+// writeCSV prints a line of names and then the rows, as RFC 4180 has it. NULL is an empty cell.
+func writeCSV(out io.Writer, rows driver.Rows) error {
+	w := csv.NewWriter(out)
+	if err := w.Write(rows.Columns()); err != nil {
+		return err
+	}
+	if err := eachTextRow(rows, "", w.Write); err != nil {
+		return err
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// eachTextRow calls so with each row as texts, which are valid until it returns.
+func eachTextRow(rows driver.Rows, null string, so func(texts []string) error) error {
+	texts := make([]string, len(rows.Columns()))
+	return eachRow(rows, func(values []any) (err error) {
+		for i, v := range values {
+			texts[i] = null
+			if v == nil {
+				continue
+			}
+			if texts[i], err = sqlText(v); err != nil {
+				return fmt.Errorf("column %s: %w", rows.Columns()[i], err)
+			}
+		}
+		return so(texts)
 	})
 }
 
@@ -125,6 +152,9 @@ func eachRow(rows driver.Rows, so func(values []any) error) error {
 				continue
 			}
 			values[i] = v.Interface()
+			if strings.Contains(types[i].DatabaseTypeName(), "Array(UInt8)") {
+				values[i] = numbers(v)
+			}
 			if day, ok := reflect.Indirect(v).Interface().(time.Time); ok && isDate(types[i]) {
 				values[i] = day.Format(time.DateOnly)
 			}
@@ -136,6 +166,18 @@ func eachRow(rows driver.Rows, so func(values []any) error) error {
 	return rows.Err()
 }
 
+// numbers is a value in which lists of small numbers are not taken for bytes.
+func numbers(v reflect.Value) any {
+	if v.Kind() != reflect.Slice {
+		return v.Interface()
+	}
+	list := make([]any, v.Len())
+	for i := range list {
+		list[i] = numbers(v.Index(i))
+	}
+	return list
+}
+
 // isDate reports whether a column has days, which are no instants.
 func isDate(t driver.ColumnType) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(t.DatabaseTypeName(), "Nullable("), ")")
@@ -145,8 +187,6 @@ func isDate(t driver.ColumnType) bool {
 // sqlText is a value as people read it; lists and maps are JSON.
 func sqlText(v any) (string, error) {
 	switch v := v.(type) {
-	case nil:
-		return "NULL", nil
 	case string:
 		return v, nil
 	case time.Time:
