@@ -11,6 +11,7 @@
 //	ledger/model    values, ids, templates, payloads of contracts
 //	ledger/sim      decides what happens next and executes it: coins, rounds, names
 //	ledger/choices  executes the commands of clients
+//	prepared        writes and reads the transactions that external parties sign
 //	ledger/history  writes batches of updates as JSON, and finds them by position
 //	ledger          runs these, keeps the journal, and executes the past again
 //	scanapi         HTTP, as a scan

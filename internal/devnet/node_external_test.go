@@ -7,14 +7,12 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
 )
@@ -155,149 +153,4 @@ func allNames(l *ledger.Ledger) []string {
 		ids[p] = l.Names.Name(model.Party(p))
 	}
 	return ids
-}
-
-// protobufFields takes a message apart: number and content of each field.
-func protobufFields(t *testing.T, b []byte) (fields []uint64, contents [][]byte) {
-	t.Helper()
-	varint := func() (n uint64) {
-		for shift := 0; ; shift += 7 {
-			if len(b) == 0 {
-				t.Fatal("a message ends early")
-			}
-			c := b[0]
-			b = b[1:]
-			if n |= uint64(c&0x7f) << shift; c < 0x80 {
-				return n
-			}
-		}
-	}
-	for len(b) > 0 {
-		tag := varint()
-		length := varint()
-		if tag&7 != 2 || length > uint64(len(b)) {
-			t.Fatalf("field %d of type %d and length %d, %d bytes are left", tag>>3, tag&7, length, len(b))
-		}
-		fields, contents, b = append(fields, tag>>3), append(contents, b[:length]), b[length:]
-	}
-	return fields, contents
-}
-
-// createdIDs are the ids of the contracts that a prepared transaction creates.
-func createdIDs(t *testing.T, transaction []byte) (ids []string) {
-	t.Helper()
-	fields, nodes := protobufFields(t, transaction)
-	for i, node := range nodes {
-		if fields[i] != 3 {
-			continue
-		}
-		_, members := protobufFields(t, node)
-		_, versioned := protobufFields(t, members[1])
-		_, create := protobufFields(t, versioned[0])
-		ids = append(ids, string(create[0]))
-	}
-	return ids
-}
-
-// hashOfPrepared is what is to be signed, the way the documentation says.
-func hashOfPrepared(t *testing.T, b []byte) (transaction, hash []byte) {
-	t.Helper()
-	fields, contents := protobufFields(t, b)
-	if !slices.Equal(fields, []uint64{1, 2}) {
-		t.Fatalf("fields %d, want 1 and 2", fields)
-	}
-	const purpose = "\x00\x00\x00\x30"
-	return contents[0], hashBehind(purpose, []byte{2}, hashBehind(purpose, contents[0]), hashBehind(purpose, contents[1]))
-}
-
-func TestPreparedTransactionsAreHashedAsDocumented(t *testing.T) {
-	tree := json.RawMessage(`[{"choice":"C","contractId":"00aa"},{"contractId":"00bb","createArguments":{"note":"` + strings.Repeat("x", 300) + `"}}]`)
-	p := ledger.Prepared{Submission: choices.Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []choices.Command{{TemplateID: "t"}}, Reserved: 7}, Transaction: tree}
-	prepared, err := nodeapi.NewPreparedTransaction(&p, p.LedgerTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := prepared.Encode()
-	transaction, want := hashOfPrepared(t, b)
-	if got := nodeapi.PreparedHash(2, prepared.Transaction, prepared.Metadata); !bytes.Equal(got, want) {
-		t.Errorf("hash %x, want %x", got, want)
-	}
-	if ids := createdIDs(t, transaction); !slices.Equal(ids, []string{"00bb"}) {
-		t.Errorf("created contracts are %q", ids)
-	}
-	again, err := nodeapi.DecodePrepared(b)
-	if err != nil || !bytes.Equal(again.Encode(), b) {
-		t.Errorf("decoded to %+v, %v", again, err)
-	}
-	if got, err := again.Tree(); err != nil || !bytes.Equal(got, tree) {
-		t.Errorf("tree %s, %v", got, err)
-	}
-	if m, err := again.Content(); err != nil || m.Submission.Reserved != 7 || m.Submission.Commands[0].TemplateID != "t" {
-		t.Errorf("content %+v, %v", m, err)
-	}
-	for n := range b {
-		if _, err := nodeapi.DecodePrepared(b[:n]); err == nil {
-			t.Errorf("%d of %d bytes are decoded", n, len(b))
-		}
-	}
-	if _, err := nodeapi.DecodePrepared(append(b, 0)); err == nil {
-		t.Error("a byte more is decoded")
-	}
-}
-
-func TestOnlyTimesMayDiffer(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		same bool
-	}{
-		{`{"a":[1,"x",null]}`, `{"a":[1,"x",null]}`, true},
-		{`{"at":"2026-07-01T00:00:00Z"}`, `{"at":"2026-07-02T00:00:00.5Z"}`, true},
-		{`{"at":"2026-07-01T00:00:00Z"}`, `{"at":"later"}`, false},
-		{`{"amount":"1.0"}`, `{"amount":"2.0"}`, false},
-		{`{"n":1}`, `{"n":2}`, false},
-		{`[1]`, `[1,2]`, false},
-		{`{"a":1}`, `{"b":1}`, false},
-		{`{"a":1}`, `{"a":1,"b":1}`, false},
-		{`{"a":null}`, `{"a":{}}`, false},
-		{`[]`, `{}`, false},
-	} {
-		var a, b any
-		if err := nodeapi.DecodeNumbers([]byte(tc.a), &a); err != nil {
-			t.Fatal(err)
-		}
-		if err := nodeapi.DecodeNumbers([]byte(tc.b), &b); err != nil {
-			t.Fatal(err)
-		}
-		if nodeapi.SameButTimes(a, b) != tc.same || nodeapi.SameButTimes(b, a) != tc.same {
-			t.Errorf("%s and %s: want same %t", tc.a, tc.b, tc.same)
-		}
-	}
-}
-
-func FuzzDecodePrepared(f *testing.F) {
-	p := ledger.Prepared{Submission: choices.Submission{CommandID: "c", ActAs: []string{"a::b"}, Commands: []choices.Command{{TemplateID: "t"}}, Reserved: 7},
-		Transaction: json.RawMessage(`[{"contractId":"00bb","createArguments":{}}]`)}
-	prepared, err := nodeapi.NewPreparedTransaction(&p, p.LedgerTime)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(prepared.Encode())
-	f.Add([]byte{0x0a, 0, 0x12, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		decoded, err := nodeapi.DecodePrepared(b)
-		if err != nil {
-			return
-		}
-		again, err := nodeapi.DecodePrepared(decoded.Encode())
-		if err != nil || !bytes.Equal(again.Transaction, decoded.Transaction) || !bytes.Equal(again.Metadata, decoded.Metadata) {
-			t.Errorf("%x was decoded to %+v, its encoding to %+v, %v", b, decoded, again, err)
-		}
-		// What is inside may be anything, as a client can send anything.
-		if tree, err := decoded.Tree(); err == nil && len(tree) > len(b) {
-			t.Errorf("a tree of %d bytes comes out of %d", len(tree), len(b))
-		}
-		if m, err := decoded.Content(); err == nil && len(m.Submission.ActAs) == 0 {
-			t.Errorf("%x is said to act as nobody", b)
-		}
-	})
 }

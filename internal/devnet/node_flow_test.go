@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
-	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/nodeapi"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/prepared"
 )
 
 // wireTransaction is a transaction that was waited for.
@@ -273,6 +273,15 @@ func executeBody(prepared []byte, party, signature string, members ...string) st
 		base64.StdEncoding.EncodeToString(prepared), party, signature, strings.Join(append([]string{""}, members...), ","))
 }
 
+func decodePrepared(t *testing.T, message []byte) *prepared.Transaction {
+	t.Helper()
+	p, err := prepared.Decode(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestNodeExecutesWhatIsSigned takes an external party from its key to a transaction.
 func TestNodeExecutesWhatIsSigned(t *testing.T) {
 	f := startFlow(t, nodeapi.NodeOptions{})
@@ -294,11 +303,11 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 
 	const prepare, execute = "/v2/interactive-submission/prepare", "/v2/interactive-submission/executeAndWait"
 	end := f.ledgerEnd()
-	var prepared nodeapi.WirePrepared
-	f.call("POST", prepare, f.prepareBody(ada, "c", `"verboseHashing":true`), &prepared)
-	transaction, hash := hashOfPrepared(t, prepared.Transaction)
-	if !bytes.Equal(hash, prepared.Hash) || prepared.Scheme != "HASHING_SCHEME_VERSION_V2" || prepared.Details == nil || prepared.Cost == nil || prepared.Cost.Total <= 0 {
-		t.Fatalf("prepared is %+v, the hash %x", prepared, hash)
+	var first nodeapi.WirePrepared
+	f.call("POST", prepare, f.prepareBody(ada, "c", `"verboseHashing":true`), &first)
+	hash := first.Hash
+	if first.Scheme != "HASHING_SCHEME_VERSION_V2" || first.Details == nil || first.Cost == nil || first.Cost.Total <= 0 {
+		t.Fatalf("prepared is %+v", first)
 	}
 	if f.ledgerEnd() != end {
 		t.Error("preparing has moved the ledger")
@@ -310,22 +319,22 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 		t.Errorf("%+v and %+v", v3, cheap)
 	}
 	signature := signatureBy(key, hash)
-	good := executeBody(prepared.Transaction, ada, signature)
-	twisted := slices.Clone(prepared.Transaction)
+	good := executeBody(first.Transaction, ada, signature)
+	twisted := slices.Clone(first.Transaction)
 	at := bytes.Index(twisted, []byte(f.operator))
 	twisted[at]++
 	for _, tc := range []refusal{
 		{"nothing prepared", "POST", execute, executeBody(nil, ada, signature), 400, "MISSING_FIELD"},
 		{"something else prepared", "POST", execute, executeBody([]byte{1, 2}, ada, signature), 400, "INVALID_ARGUMENT"},
 		{"a changed transaction", "POST", execute, executeBody(twisted, ada, signature), 400, "INVALID_ARGUMENT"},
-		{"signed by another", "POST", execute, executeBody(prepared.Transaction, ada, signatureBy(other, hash)), 400, "INVALID_ARGUMENT"},
-		{"the text of the hash signed", "POST", execute, executeBody(prepared.Transaction, ada, signatureBy(key, []byte(fmt.Sprintf("%x", hash)))), 400, "INVALID_ARGUMENT"},
-		{"the hash of another transaction signed", "POST", execute, executeBody(prepared.Transaction, ada, signatureBy(key, cheap.Hash)), 400, "INVALID_ARGUMENT"},
+		{"signed by another", "POST", execute, executeBody(first.Transaction, ada, signatureBy(other, hash)), 400, "INVALID_ARGUMENT"},
+		{"the text of the hash signed", "POST", execute, executeBody(first.Transaction, ada, signatureBy(key, []byte(fmt.Sprintf("%x", hash)))), 400, "INVALID_ARGUMENT"},
+		{"the hash of another transaction signed", "POST", execute, executeBody(first.Transaction, ada, signatureBy(key, cheap.Hash)), 400, "INVALID_ARGUMENT"},
 		{"hashed by another scheme", "POST", execute, strings.Replace(good, "VERSION_V2", "VERSION_V3", 1), 400, "INVALID_ARGUMENT"},
 		{"an unknown scheme", "POST", execute, strings.Replace(good, "VERSION_V2", "VERSION_V1", 1), 400, "INVALID_FIELD"},
-		{"no signature", "POST", execute, executeBody(prepared.Transaction, ada, ""), 400, "MISSING_FIELD"},
+		{"no signature", "POST", execute, executeBody(first.Transaction, ada, ""), 400, "MISSING_FIELD"},
 		{"no parties", "POST", execute, strings.Replace(good, `"partySignatures"`, `"x"`, 1), 400, "MISSING_FIELD"},
-		{"signed for another party", "POST", execute, executeBody(prepared.Transaction, f.operator, signature), 400, "INVALID_ARGUMENT"},
+		{"signed for another party", "POST", execute, executeBody(first.Transaction, f.operator, signature), 400, "INVALID_ARGUMENT"},
 		{"no submission id", "POST", execute, strings.Replace(good, `"submissionId":"s"`, `"submissionId":""`, 1), 400, "MISSING_FIELD"},
 	} {
 		f.refuses(tc)
@@ -336,17 +345,17 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 	var done waited
 	f.call("POST", execute, good, &done)
 	u := f.streamed(done.Offset)
-	if ids := createdIDs(t, transaction); u.Value.UpdateID != done.UpdateID || len(u.Events) != 1 || !slices.Equal(ids, []string{u.Events[0].ContractID}) {
-		t.Errorf("executed %+v, streamed %+v, prepared contracts %q", done, u.Value, ids)
+	if u.Value.UpdateID != done.UpdateID || len(u.Events) != 1 || !bytes.Contains(first.Transaction, []byte(u.Events[0].ContractID)) {
+		t.Errorf("executed %+v, streamed %+v", done, u.Value)
 	}
 	f.refuses(refusal{"again", "POST", execute, good, 409, "DUPLICATE_COMMAND"})
-	again := executeBody(prepared.Transaction, ada, signature, fmt.Sprintf(`"deduplicationPeriod":{"DeduplicationOffset":{"value":%d}}`, f.ledgerEnd()))
+	again := executeBody(first.Transaction, ada, signature, fmt.Sprintf(`"deduplicationPeriod":{"DeduplicationOffset":{"value":%d}}`, f.ledgerEnd()))
 	_, _, answer := f.do("POST", execute, strings.Replace(again, `"submissionId":"s"`, `"submissionId":"s2"`, 1))
 	if e := f.decodeError(answer); e.Code != "DUPLICATE_COMMAND" || e.Context["existing_submission_id"] != "s" || e.Context["completion_offset"] != strconv.FormatInt(done.Offset, 10) {
 		t.Errorf("since a later offset: %+v", e)
 	}
 	f.refuses(refusal{"again, as if it were another command", "POST", execute,
-		executeBody(prepared.Transaction, ada, signature, `"deduplicationPeriod":{"DeduplicationDuration":{"value":{"seconds":0}}}`), 409, "DUPLICATE_COMMAND"})
+		executeBody(first.Transaction, ada, signature, `"deduplicationPeriod":{"DeduplicationDuration":{"value":{"seconds":0}}}`), 409, "DUPLICATE_COMMAND"})
 
 	var none struct{}
 	f.call("POST", "/v2/interactive-submission/execute", strings.Replace(executeBody(v3.Transaction, ada, signatureBy(key, v3.Hash)), "VERSION_V2", "VERSION_V3", 1), &none)
@@ -359,16 +368,22 @@ func TestNodeExecutesWhatIsSigned(t *testing.T) {
 		t.Errorf("transaction is %+v", last)
 	}
 
-	forged, err := nodeapi.NewPreparedTransaction(&ledger.Prepared{Transaction: []byte(`[]`), Submission: choices.Submission{CommandID: "forged", ActAs: []string{ada},
-		Commands: []choices.Command{{TemplateID: "#splice-wallet:Splice.Wallet.TransferOffer:TransferOffer"}}, Reserved: ledger.PreparedNumbers + 3}}, f.ledger.Now())
+	var late nodeapi.WirePrepared
+	f.call("POST", prepare, f.prepareBody(ada, "late"), &late)
+	s, err := decodePrepared(t, late.Transaction).Submission(f.ledger.Names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.refuses(refusal{"what the node has not prepared", "POST", execute,
-		executeBody(forged.Encode(), ada, signatureBy(key, nodeapi.PreparedHash(2, forged.Transaction, forged.Metadata))), 400, "INVALID_ARGUMENT"})
-
-	var late nodeapi.WirePrepared
-	f.call("POST", prepare, f.prepareBody(ada, "late"), &late)
+	uuid := func(n uint64) string { return f.ledger.Names.IDs.UUID(n).String() }
+	for _, tc := range []struct{ name, old, new, code string }{
+		{"what the node has not prepared", uuid(s.Reserved), uuid(ledger.PreparedNumbers + 3), "INVALID_ARGUMENT"},
+		{"what another network has prepared", uuid(s.Reserved), strings.Repeat("0", 36), "INVALID_ARGUMENT"},
+		{"what commands do not bring about", "splice-wallet", "splice-purse_", "FAILED_TO_EXECUTE_TRANSACTION"},
+	} {
+		forged := bytes.Replace(late.Transaction, []byte(tc.old), []byte(tc.new), 1)
+		hash := decodePrepared(t, forged).Hash(prepared.V2).Signed
+		f.refuses(refusal{tc.name, "POST", execute, executeBody(forged, ada, signatureBy(key, hash)), 400, tc.code})
+	}
 	f.call("POST", "/devnet/advance-time", fmt.Sprintf(`{"duration":{"seconds":%d}}`, int(nodeapi.PreparedLife/time.Second)+1), &none)
 	f.refuses(refusal{"too late", "POST", execute, executeBody(late.Transaction, ada, signatureBy(key, late.Hash)), 400, "FAILED_TO_EXECUTE_TRANSACTION"})
 }

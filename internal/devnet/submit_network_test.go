@@ -35,18 +35,24 @@ func TestExternalParty(t *testing.T) {
 		operation("CO_CreateExternalPartySetupProposal", map[string]any{"externalParty": bob, "preapprovalExpiresAt": year}))
 	for i, p := range []string{ext, bob} {
 		s := d.submission([]string{p}, exercise(model.SetupProposalTemplate, in(t, proposals[i], "value"), "ExternalPartySetupProposal_Accept"))
-		prepared, err := d.l.Prepare(t.Context(), s)
-		if err != nil || len(prepared.Created) != 2 || len(prepared.Inputs) != 1 {
-			t.Fatalf("prepared %+v: %v", prepared, err)
-		}
-		if _, err := d.l.Prepare(t.Context(), prepared.Submission); err != nil {
+		message, err := d.l.Prepare(t.Context(), s)
+		if err != nil {
 			t.Fatal(err)
 		}
-		done := d.mustSubmit(prepared.Submission)
-		if got := []string{in(t, done.Results[0], "validatorRightCid"), in(t, done.Results[0], "transferPreapprovalCid")}; got[0] != prepared.Created[0] || got[1] != prepared.Created[1] {
-			t.Errorf("created %v, prepared %v", got, prepared.Created)
+		again, err := decodePrepared(t, message).Submission(d.l.Names)
+		if err != nil || len(again.Disclosed) != 1 || len(again.Commands) != 1 {
+			t.Fatalf("prepared %+v: %v", again, err)
 		}
-		if r := d.refused(prepared.Submission); r.Code != choices.CodeDuplicateCommand {
+		if _, err := d.l.Prepare(t.Context(), again); err != nil {
+			t.Fatal(err)
+		}
+		done := d.mustSubmit(again)
+		for _, member := range []string{"validatorRightCid", "transferPreapprovalCid"} {
+			if id := in(t, done.Results[0], member); !bytes.Contains(message, []byte(id)) {
+				t.Errorf("%s %s was not prepared", member, id)
+			}
+		}
+		if r := d.refused(again); r.Code != choices.CodeDuplicateCommand {
 			t.Errorf("executed twice: %v", r)
 		}
 	}

@@ -53,14 +53,15 @@ var layers = map[string][]string{
 	"internal/published": {"schemas", "internal/memo", "internal/bucket", "internal/store", "internal/history"},
 
 	// The simulated network, from its vocabulary up to its services.
-	"internal/devnet":                {"internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/sim", "internal/devnet/nodeapi", "internal/devnet/scanapi"},
+	"internal/devnet":                {"internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/sim", "internal/devnet/nodeapi", "internal/devnet/scanapi", "internal/devnet/prepared"},
 	"internal/devnet/ledger/model":   {"schemas"},
 	"internal/devnet/ledger/sim":     {"internal/devnet/ledger/model"},
 	"internal/devnet/ledger/choices": {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim"},
 	"internal/devnet/ledger/history": {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim"},
-	"internal/devnet/ledger":         {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/ledger/choices", "internal/devnet/ledger/history"},
+	"internal/devnet/prepared":       {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/ledger/choices"},
+	"internal/devnet/ledger":         {"schemas", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/prepared"},
 	"internal/devnet/scanapi":        {"schemas", "internal/devnet/ledger", "internal/devnet/ledger/history", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/reply"},
-	"internal/devnet/nodeapi":        {"schemas", "internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/reply"},
+	"internal/devnet/nodeapi":        {"schemas", "internal/devnet/ledger", "internal/devnet/ledger/choices", "internal/devnet/ledger/history", "internal/devnet/ledger/model", "internal/devnet/ledger/sim", "internal/devnet/prepared", "internal/devnet/reply"},
 	"internal/devnet/reply":          nil,
 
 	// Only tests import it.

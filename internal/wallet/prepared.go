@@ -1,20 +1,14 @@
 package wallet
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/ledgerlake/ledgerlake/internal/node"
-	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // Fields of the message PreparedTransaction of the node's interactive submission, down to
-// the id of a contract that is created. A node may also have its transaction in JSON: a
-// list of nodes in preorder, of which creations have no member choice.
+// the id of a contract that is created.
 const (
 	fieldTransaction = 1    // PreparedTransaction
 	fieldNodes       = 3    // DamlTransaction
@@ -39,9 +33,6 @@ func firstCreated(prepared []byte) (string, error) {
 	transaction, err := fieldOf(prepared, fieldTransaction)
 	if err != nil {
 		return "", err
-	}
-	if bytes.HasPrefix(transaction, []byte("[")) {
-		return createdInJSON(transaction)
 	}
 	for rest := transaction; len(rest) > 0; {
 		var field protowire.Number
@@ -68,23 +59,6 @@ func createdByNode(content []byte) (string, error) {
 		}
 	}
 	return string(content), nil
-}
-
-func createdInJSON(transaction []byte) (string, error) {
-	var nodes []struct {
-		ContractID string  `json:"contractId"`
-		TemplateID string  `json:"templateId"`
-		Choice     *string `json:"choice"`
-	}
-	if err := json.Unmarshal(transaction, &nodes); err != nil {
-		return "", err
-	}
-	for _, n := range nodes {
-		if n.Choice == nil && node.Entity(n.TemplateID) == node.Entity(template.TransferCommand) {
-			return n.ContractID, nil
-		}
-	}
-	return "", errors.New("it creates no transfer command")
 }
 
 // fieldOf returns the first bytes field with a number of a protobuf message, nil if it has

@@ -22,16 +22,13 @@ func TestCreatedInAPreparedTransaction(t *testing.T) {
 		return field(fieldNodes, slices.Concat(field(1, []byte("0")), field(fieldNodeV1, content)))
 	}
 	transaction := slices.Concat(field(1, []byte("2.1")), field(2, []byte("0")), node(exercise), node(create))
-	inJSON := []byte(`[{"choice":"Do","contractId":"00ff","templateId":"p:M:Rules"},{"contractId":"0012","templateId":"p:M:TransferCommand"}]`)
 	cases := []struct {
 		name     string
 		prepared []byte
 		want     string
 	}{
 		{"protobuf", slices.Concat(varint(9, 300), field(fieldTransaction, transaction), field(2, []byte("metadata"))), "00abcd"},
-		{"JSON", field(fieldTransaction, inJSON), "0012"},
 		{"nothing created", field(fieldTransaction, node(exercise)), ""},
-		{"nothing created in JSON", field(fieldTransaction, []byte(`[]`)), ""},
 		{"cut", field(fieldTransaction, transaction)[:20], ""},
 		{"empty", nil, ""},
 		{"no message", []byte("hello"), ""},

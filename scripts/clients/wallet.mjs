@@ -1,4 +1,5 @@
 // The steps of @canton-network/wallet-sdk against a ledger and a scan interface: node wallet.mjs LEDGER SCAN
+import { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
 import { SDK } from '@canton-network/wallet-sdk';
 import { stepsOf, within } from './steps.mjs';
 
@@ -14,9 +15,15 @@ const coin = '#splice-amulet:Splice.Amulet:Amulet';
 const holding = '#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding';
 const quiet = { log: () => {} };
 
-// submit has a party sign and execute commands, with the contracts that are disclosed to it.
-const submit = ({ partyId, keys }, [commands, disclosedContracts]) =>
-  sdk.ledger.prepare({ partyId, commands, disclosedContracts }).sign(keys.privateKey).execute({ partyId });
+// submit has a party sign and execute commands, with the contracts that are disclosed to it. As
+// careful clients do it first computes the hash of what the node has prepared.
+const submit = async ({ partyId, keys }, [commands, disclosedContracts]) => {
+  const prepared = sdk.ledger.prepare({ partyId, commands, disclosedContracts });
+  const { response } = await prepared.toJSON();
+  const hash = await sdk.utils.hash.preparedTransaction(response.preparedTransaction);
+  if (hash.toBase64() !== response.preparedTransactionHash) throw new Error('the node has hashed something else');
+  return prepared.sign(keys.privateKey).execute({ partyId });
+};
 
 // seen is what look returns once it is as wanted: reads follow the ledger within moments.
 async function seen(look, wanted) {
@@ -59,6 +66,11 @@ const assets = await step('connect assets', () => sdk.extend({ asset: { auth, re
 await step('assets', async () => assets.asset.list);
 const amulet = await step('connect the coin', () => sdk.extend({ amulet: { scanApiUrl: scan, auth, registryUrl: scan } }));
 const tap = await step('prepare a tap', () => amulet.amulet.tap(partyId, '1000'));
+await step('hash of a prepared transaction', async () => {
+  const { response } = await sdk.ledger.prepare({ partyId, commands: tap[0], disclosedContracts: tap[1] }).toJSON();
+  const hash = await hashPreparedTransaction(response.preparedTransaction);
+  if (hash !== response.preparedTransactionHash) throw new Error(`it is ${hash}, the node says ${response.preparedTransactionHash}`);
+});
 await step('tap', () => submit({ partyId, keys }, tap));
 await step('balance after the tap', () => seen(() => token.token.utxos.list({ partyId }), ([coin]) => +coin?.interfaceViewValue.amount === 1000));
 

@@ -24,27 +24,6 @@ type Committed struct {
 	Results []json.RawMessage
 }
 
-// Prepared is what a submission would do, for external parties to sign.
-type Prepared struct {
-	// Submission is to be submitted, with Reserved set and names resolved.
-	Submission choices.Submission
-	// LedgerTime is what the contracts saw as now.
-	LedgerTime     time.Time
-	SynchronizerID string
-	// Inputs are the ids of the contracts that were used, in order of first use, and Created
-	// those that will be created and not archived at once, in order of their creation.
-	Inputs, Created []string
-	// Transaction is the tree as canonical JSON: a list of the nodes in preorder, each
-	//
-	//	{"contractId","createArguments","signatories","observers","templateId"}
-	//	{"actingParties","choice","choiceArgument","consuming","contractId","descendants",
-	//	 "exerciseResult","interfaceId","templateId"}
-	//
-	// with values in compact_json, where descendants is the number of nodes below and
-	// interfaceId is left out without one.
-	Transaction json.RawMessage
-}
-
 // Submit executes commands now, as one transaction, and returns once it is visible on the
 // streams. What the ledger does not execute is a *Refusal. Commands are executed one
 // submission at a time; the caller has checked that the user may act as the parties.

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/prepared"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -154,51 +154,35 @@ const (
 	numbersPerPrepared = 2 * choices.MaxNodes
 )
 
-// Prepare executes commands without effect and returns what they would do. Executing them
-// later may have another outcome, as the ledger has gone on.
-func (l *Ledger) Prepare(ctx context.Context, s choices.Submission) (Prepared, error) {
+// Prepare executes commands without effect and returns what they would do, as the message that
+// package prepared describes. Executing them later may have another outcome, as the ledger has
+// gone on.
+func (l *Ledger) Prepare(ctx context.Context, s choices.Submission) ([]byte, error) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	if err := l.ready(ctx); err != nil {
-		return Prepared{}, err
+		return nil, err
 	}
 	if s.Reserved == 0 {
 		l.Commander.Prepared++
 		s.Reserved = PreparedNumbers + l.Commander.Prepared*numbersPerPrepared
 	}
 	x, b := l.Executor, l.Commander.batch
-	p := Prepared{Submission: s, SynchronizerID: l.Names.Synchronizers[0]}
+	draft := prepared.Draft{Names: l.Names, Submission: &s, SynchronizerID: l.Names.Synchronizers[0], PreparedAt: l.clock()}
+	var message []byte
 	err := l.submitter.Rehearse(b, &s, l.submissionTime(), func(e *choices.Execution) {
-		p.LedgerTime = time.UnixMicro(e.Now()).UTC()
-		p.Transaction = describeTree(l, e)
-		for _, n := range e.Used {
-			p.Inputs = append(p.Inputs, string(l.Names.IDs.AppendContractID(nil, n)))
-		}
-		for _, f := range e.Attempt.Effects {
-			if f.Created && f.Contract.Active() {
-				p.Created = append(p.Created, ContractIDOf(l, f.Contract))
-			}
-		}
+		draft.Update, draft.Inputs = e.Tx.Current, e.Used
+		message = draft.Encode()
 	})
 	if err != nil {
-		return Prepared{}, l.refusal(err)
+		return nil, l.refusal(err)
 	}
 	if l.Journal.kept {
 		if err := l.Journal.Add(JournalEntry{Entries: x.Tx.Entries, Prepared: l.Commander.Prepared}); err != nil {
-			return Prepared{}, l.stop(err)
+			return nil, l.stop(err)
 		}
 	}
-	return p, nil
-}
-
-// describeTree writes the tree of a submission in execution; see Prepared.
-func describeTree(l *Ledger, e *choices.Execution) json.RawMessage {
-	r := history.Renderer{Names: l.Names}
-	dst := []byte{'['}
-	for i := range e.Tx.Current.Nodes {
-		dst = append(r.Describe(dst, &e.Tx.Current.Nodes[i], i, uint8(e.Tx.Migration)), ',')
-	}
-	return model.Closing(dst, ']')
+	return message, nil
 }
 
 // MaxHint is the longest that the network allows.

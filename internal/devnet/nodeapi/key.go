@@ -15,7 +15,6 @@ import (
 // Purposes keep hashes of different things apart: each is hashed behind its number.
 const (
 	purposeTopology     = 11
-	purposePrepared     = 48
 	purposeManyTopology = 55
 	multihashSHA256     = "\x12\x20"
 	signingAlgorithm    = "SIGNING_ALGORITHM_SPEC_ED25519"
@@ -27,13 +26,9 @@ const (
 )
 
 // purposeHash returns SHA-256 of the purpose, as four bytes, and the content.
-func purposeHash(purpose uint32, content ...[]byte) []byte {
-	h := sha256.New()
-	h.Write(binary.BigEndian.AppendUint32(nil, purpose)) // a hash takes everything
-	for _, b := range content {
-		h.Write(b)
-	}
-	return h.Sum(nil)
+func purposeHash(purpose uint32, content []byte) []byte {
+	hash := sha256.Sum256(append(binary.BigEndian.AppendUint32(nil, purpose), content...))
+	return hash[:]
 }
 
 // multihash marks a SHA-256 hash as one: 0x12, 0x20 and the hash.
@@ -58,12 +53,6 @@ func multiHash(transactions [][]byte) []byte {
 // TopologyHash is what a signature of one topology transaction is about.
 func TopologyHash(transaction []byte) []byte {
 	return multihash(purposeHash(purposeTopology, transaction))
-}
-
-// PreparedHash is what a party signs to authorize a prepared transaction.
-func PreparedHash(scheme byte, transaction, metadata []byte) []byte {
-	return purposeHash(purposePrepared, []byte{scheme},
-		purposeHash(purposePrepared, transaction), purposeHash(purposePrepared, metadata))
 }
 
 // wireKey is a public key as requests have it.

@@ -1,9 +1,9 @@
 package nodeapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/choices"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/sim"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/prepared"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/reply"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -103,11 +104,11 @@ func (n *commandServer) prepare(r *http.Request, q *wirePrepare) (any, error) {
 		return nil, err
 	}
 	o.External = true
-	prepared, err := n.ledger.Prepare(r.Context(), o.Submission)
+	message, err := n.ledger.Prepare(r.Context(), o.Submission)
 	if err != nil {
 		return nil, asNodeError(err)
 	}
-	answer, err := n.preparedAnswer(&prepared, scheme, q.Verbose)
+	answer, err := n.preparedAnswer(message, scheme, q.Verbose)
 	if err != nil {
 		return nil, err
 	}
@@ -131,21 +132,43 @@ func optionalTime(field string, text *string) (t time.Time, err error) {
 // confirmationCost is about what the answer to a request for confirmation takes, in bytes.
 const confirmationCost = 1 << 10
 
-func (n *commandServer) preparedAnswer(p *ledger.Prepared, scheme hashingScheme, verbose bool) (WirePrepared, error) {
-	now := n.ledger.Now()
-	t, err := NewPreparedTransaction(p, now)
+func (n *commandServer) preparedAnswer(message []byte, scheme hashingScheme, verbose bool) (WirePrepared, error) {
+	t, err := prepared.Decode(message)
 	if err != nil {
-		return WirePrepared{}, err
+		return WirePrepared{}, fmt.Errorf("reading what was prepared: %w", err)
 	}
-	answer := WirePrepared{Transaction: t.Encode(), Hash: PreparedHash(scheme.mark, t.Transaction, t.Metadata), Scheme: scheme.name}
+	hash := t.Hash(scheme.version)
+	answer := WirePrepared{Transaction: message, Hash: hash.Signed, Scheme: scheme.name}
 	if verbose {
-		details := t.details(scheme)
+		details := fmt.Sprintf("hash of transaction %x\nhash of metadata %x\nhashing scheme %02x\nhash %x\n",
+			hash.Transaction, hash.Metadata, scheme.version, hash.Signed)
 		answer.Details = &details
 	}
-	request := int64(sim.EnvelopeOverhead + len(answer.Transaction))
-	answer.Cost = &wireCostEstimate{At: string(schemas.AppendShortTime(nil, schemas.Micros(now.UnixMicro()))),
+	request := int64(sim.EnvelopeOverhead + len(message))
+	answer.Cost = &wireCostEstimate{At: string(schemas.AppendShortTime(nil, schemas.Micros(t.PreparedAt().UnixMicro()))),
 		Request: request, Response: confirmationCost, Total: request + confirmationCost}
 	return answer, nil
+}
+
+// hashingScheme is a version of how prepared transactions are hashed.
+type hashingScheme struct {
+	name    string
+	version prepared.Scheme
+}
+
+var hashingSchemes = []hashingScheme{{"HASHING_SCHEME_VERSION_V2", prepared.V2}, {"HASHING_SCHEME_VERSION_V3", prepared.V3}}
+
+// schemeNamed returns a scheme; none is V2.
+func schemeNamed(name string) (hashingScheme, error) {
+	if name == "" {
+		return hashingSchemes[0], nil
+	}
+	for _, s := range hashingSchemes {
+		if s.name == name {
+			return s, nil
+		}
+	}
+	return hashingScheme{}, invalidField("hashing_scheme_version", "%q is not one of this node", name)
 }
 
 // wireExecute is a request to execute what was prepared: JsExecuteSubmissionRequest.
@@ -188,7 +211,11 @@ func (n *commandServer) executePreparedForTransaction(r *http.Request, q *wireEx
 
 // executeSigned executes a request; the format is decoded if it is wanted.
 func (n *commandServer) executeSigned(ctx context.Context, q *wireExecute, wantsFormat bool) (done ledger.Committed, f *updateFormat, err error) {
-	o, expected, err := n.signedRequest(ctx, q)
+	t, err := decodePrepared(q.Prepared)
+	if err != nil {
+		return done, nil, err
+	}
+	o, err := n.signedRequest(ctx, q, t)
 	if err != nil {
 		return done, nil, err
 	}
@@ -197,68 +224,65 @@ func (n *commandServer) executeSigned(ctx context.Context, q *wireExecute, wants
 			return done, nil, err
 		}
 	}
-	if err := n.stillPrepared(ctx, o.Submission, expected); err != nil {
+	if err := n.stillPrepared(ctx, o.Submission, t); err != nil {
 		return done, nil, err
 	}
 	done, err = n.execute(ctx, o)
 	return done, f, err
 }
 
-// signedRequest decodes a prepared transaction and checks the signatures. It returns what is
-// to be executed and the transaction that this is to bring about.
-func (n *commandServer) signedRequest(ctx context.Context, q *wireExecute) (o commandRequest, expected []byte, err error) {
-	if len(q.Prepared) == 0 {
-		return o, nil, missingField("prepared_transaction")
+func decodePrepared(message []byte) (*prepared.Transaction, error) {
+	if len(message) == 0 {
+		return nil, missingField("prepared_transaction")
 	}
-	t, err := DecodePrepared(q.Prepared)
+	t, err := prepared.Decode(message)
 	if err != nil {
-		return o, nil, invalidArgument("prepared_transaction: %v", err)
+		return nil, invalidArgument("prepared_transaction: %v", err)
 	}
-	m, err := t.Content()
-	if err == nil {
-		expected, err = t.Tree()
-	}
-	if err != nil {
-		return o, nil, invalidArgument("prepared_transaction: %v", err)
+	return t, nil
+}
+
+// signedRequest checks the signatures of a prepared transaction. It returns what is to be
+// executed.
+func (n *commandServer) signedRequest(ctx context.Context, q *wireExecute, t *prepared.Transaction) (o commandRequest, err error) {
+	o.submissionID = q.SubmissionID
+	if o.Submission, err = t.Submission(n.ledger.Names); err != nil {
+		return o, invalidArgument("prepared_transaction: %v", err)
 	}
 	who := principalOf(ctx)
-	o = commandRequest{Submission: m.Submission, submissionID: q.SubmissionID}
 	if o.UserID, err = who.userFor(q.UserID); err != nil {
-		return o, nil, err
+		return o, err
 	}
-	if o.SynchronizerID = m.SynchronizerID; o.submissionID == "" {
-		return o, nil, missingField("submission_id")
+	if o.submissionID == "" {
+		return o, missingField("submission_id")
 	}
 	if err := who.mayExecuteAs(o.ActAs); err != nil {
-		return o, nil, err
+		return o, err
 	}
 	scheme, err := schemeNamed(q.Scheme)
 	if err != nil {
-		return o, nil, err
+		return o, err
 	}
-	hash := PreparedHash(scheme.mark, t.Transaction, t.Metadata)
+	hash := t.Hash(scheme.version).Signed
 	if err := n.checkSignatures(q.Signatures.Parties, o.ActAs, hash); err != nil {
-		return o, nil, err
+		return o, err
 	}
 	if !ledger.HasPrepared(n.ledger, o.Reserved) {
-		return o, nil, invalidArgument("prepared_transaction: this participant has not prepared it")
+		return o, invalidArgument("prepared_transaction: this participant has not prepared it")
 	}
 	o.signed = string(hash)
 	if err := n.completions.checkSigned(o.signed); err != nil {
-		return o, nil, err
+		return o, err
 	}
-	if now := n.ledger.Now(); now.After(m.PreparedAt.Add(PreparedLife)) {
-		return o, nil, nodeRefusal("FAILED_TO_EXECUTE_TRANSACTION", "The transaction was prepared at %s, too long before %s",
-			m.PreparedAt.Format(time.RFC3339), now.Format(time.RFC3339))
+	if now := n.ledger.Now(); now.After(t.PreparedAt().Add(PreparedLife)) {
+		return o, nodeRefusal("FAILED_TO_EXECUTE_TRANSACTION", "The transaction was prepared at %s, too long before %s",
+			t.PreparedAt().Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	if o.MinLedgerTime, err = n.laterOf(o.MinLedgerTime, q.MinTime); err != nil {
-		return o, nil, err
+		return o, err
 	}
-	if o.period, err = q.Period.decode(n.reads.currentEnd()); err != nil {
-		return o, nil, err
-	}
-	o.External = true
-	return o, expected, nil
+	o.period, err = q.Period.decode(n.reads.currentEnd())
+	return o, err
 }
 
 // laterOf returns the later of two least ledger times.
@@ -306,56 +330,17 @@ func (n *commandServer) checkSignatures(list []wirePartySignatures, actAs []stri
 
 // stillPrepared verifies that executing a submission now brings about the transaction that
 // was signed. Instants in it may be others: the time of the ledger has gone on.
-func (n *commandServer) stillPrepared(ctx context.Context, s choices.Submission, signed []byte) error {
-	again, err := n.ledger.Prepare(ctx, s)
+func (n *commandServer) stillPrepared(ctx context.Context, s choices.Submission, signed *prepared.Transaction) error {
+	message, err := n.ledger.Prepare(ctx, s)
 	if err != nil {
 		return asNodeError(err)
 	}
-	var was, is any
-	if err := DecodeNumbers(signed, &was); err != nil {
-		return invalidArgument("prepared_transaction: %v", err)
+	again, err := prepared.Decode(message)
+	if err != nil {
+		return fmt.Errorf("reading what was prepared: %w", err)
 	}
-	if err := DecodeNumbers(again.Transaction, &is); err != nil {
-		return err
-	}
-	if !SameButTimes(was, is) {
+	if !signed.Same(again) {
 		return nodeRefusal("FAILED_TO_EXECUTE_TRANSACTION", "The ledger has changed since the transaction was prepared: it would now do something else")
 	}
 	return nil
-}
-
-// DecodeNumbers decodes JSON, numbers as json.Number.
-func DecodeNumbers(b []byte, v *any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	return d.Decode(v)
-}
-
-// SameButTimes compares JSON values. Texts that are both instants count as equal.
-func SameButTimes(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for key, value := range a {
-			if other, ok := b[key]; !ok || !SameButTimes(value, other) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, SameButTimes)
-	case string:
-		b, ok := b.(string)
-		return ok && (a == b || isInstant(a) && isInstant(b))
-	}
-	return a == b
-}
-
-func isInstant(text string) bool {
-	_, err := time.Parse(time.RFC3339Nano, text)
-	return err == nil
 }

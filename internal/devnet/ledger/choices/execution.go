@@ -26,7 +26,7 @@ type Execution struct {
 	// signatories of its contract and its actors.
 	authority []model.Party
 	Attempt   *sim.Attempt
-	Used      []uint64 // contracts that were there before, in order of first use
+	Used      []*model.Contract // those that were there before, in order of first use
 }
 
 // savepoint is a state to return to.
@@ -395,8 +395,8 @@ func (e *Execution) fetch(n uint64) *model.Contract {
 	if c == nil || !e.visible(c) {
 		panic(contractNotFound(string(e.Names.IDs.AppendContractID(nil, n))))
 	}
-	if c.Entry != uint32(e.Tx.Current.Number) && !slices.Contains(e.Used, n) {
-		e.Used = append(e.Used, n)
+	if c.Entry != uint32(e.Tx.Current.Number) && !slices.Contains(e.Used, c) {
+		e.Used = append(e.Used, c)
 	}
 	return c
 }

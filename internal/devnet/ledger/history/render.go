@@ -306,29 +306,3 @@ func (r *Renderer) ActiveContract(dst []byte, c *model.Contract) []byte {
 	r.row = schemas.AppendShortTime(r.row[:0], schemas.Micros(c.CreatedAt))
 	return r.Created2(r.Created1(dst, c, r.row, model.ProtobufJSON), c)
 }
-
-// Describe appends a node of a prepared transaction; see ledger.Prepared.
-func (r *Renderer) Describe(dst []byte, n *sim.Node, at int, version uint8) []byte {
-	c := n.Contract
-	if n.Choice == "" {
-		dst = r.Names.IDs.AppendContractID(append(dst, `{"contractId":"`...), c.Number)
-		r.Arena.Reset()
-		arguments := c.Payload.Arguments(&r.Arena, c.Version)
-		dst = model.CompactJSON.AppendValue(append(dst, `","createArguments":`...), r.Names, &arguments)
-		r.Sig, r.Obs = c.Payload.Stakeholders(r.Sig[:0], r.Obs[:0])
-		dst = r.Parties(append(dst, `,"observers":`...), r.Names.SortParties(r.Obs))
-		dst = r.Parties(append(dst, `,"signatories":`...), r.Names.SortParties(r.Sig))
-		return append(model.AppendPlain(append(dst, `,"templateId":`...), r.Names.TemplateIDs[c.Template.Number][c.Version]), '}')
-	}
-	dst = r.Parties(append(dst, `{"actingParties":`...), n.Actors)
-	dst = model.AppendPlain(append(dst, `,"choice":`...), n.Choice)
-	dst = model.CompactJSON.AppendValue(append(dst, `,"choiceArgument":`...), r.Names, &n.Argument)
-	dst = strconv.AppendBool(append(dst, `,"consuming":`...), n.Consuming)
-	dst = r.Names.IDs.AppendContractID(append(dst, `,"contractId":"`...), c.Number)
-	dst = strconv.AppendInt(append(dst, `","descendants":`...), int64(n.End)-int64(at)-1, 10)
-	dst = model.CompactJSON.AppendValue(append(dst, `,"exerciseResult":`...), r.Names, &n.Result)
-	if n.Iface != "" {
-		dst = model.AppendPlain(append(dst, `,"interfaceId":`...), n.Iface)
-	}
-	return append(model.AppendPlain(append(dst, `,"templateId":`...), r.Names.TemplateIDs[c.Template.Number][version]), '}')
-}

@@ -1,9 +1,13 @@
 package model
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
+
+	"github.com/google/uuid"
 )
 
 // idSpace turns the numbers 0, 1, 2... of one kind of thing into 32-byte hashes.
@@ -57,6 +61,7 @@ type IDSpaces struct {
 	Hashes                                   idSpace // of transactions signed by external parties
 	Commands, Traces                         idSpace // of a participant's own stream
 	blobs                                    idSpace // of contracts in serialized form
+	Prepared, Seeds                          idSpace // of prepared transactions, and of their nodes
 }
 
 // NewIDSpaces derives the spaces from the seed.
@@ -70,6 +75,8 @@ func NewIDSpaces(seed uint64) IDSpaces {
 		Commands:      NewIDSpace(seed, "command"),
 		Traces:        NewIDSpace(seed, "trace"),
 		blobs:         NewIDSpace(seed, "blob"),
+		Prepared:      NewIDSpace(seed, "prepared transaction"),
+		Seeds:         NewIDSpace(seed, "node seed"),
 	}
 }
 
@@ -121,6 +128,21 @@ func (s *IDSpaces) BlobNumber(blob string) (uint64, bool) {
 	return n, string(AppendBlob(nil, s, n)) == blob
 }
 
+// UUID is the UUID (version 8) of prepared transaction n.
+func (s *IDSpaces) UUID(n uint64) uuid.UUID {
+	h := s.Prepared.Hash(n)
+	u := uuid.UUID(slices.Concat(h[:4], h[8:16], h[4:8])) // the rank of n stays clear of the version
+	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80
+	return u
+}
+
+// UUIDNumber finds the number behind a UUID.
+func (s *IDSpaces) UUIDNumber(text string) (uint64, bool) {
+	u, err := uuid.Parse(text)
+	n := unmix(uint64(binary.BigEndian.Uint32(u[:]))<<32|uint64(binary.BigEndian.Uint32(u[12:]))) - s.Prepared.Key
+	return n, err == nil && s.UUID(n).String() == text
+}
+
 // HashNumber finds the entry number behind the hash of an external transaction.
 func (s *IDSpaces) HashNumber(hash string) (uint64, bool) {
 	var h [32]byte
@@ -155,11 +177,13 @@ func AppendHash(dst []byte, h [32]byte) []byte {
 // blobHashes is the length of a serialized contract, in hashes of 30 bytes.
 const blobHashes = 3
 
-// AppendBlob appends what stands for a contract's serialized form, in base64.
-func AppendBlob(dst []byte, ids *IDSpaces, contract uint64) []byte {
+// Blob is what stands for a contract's serialized form.
+func Blob(ids *IDSpaces, contract uint64) []byte {
 	h := ids.blobs.Hash(contract)
-	for range blobHashes {
-		dst = base64.StdEncoding.AppendEncode(dst, h[:30]) // no padding in between
-	}
-	return dst
+	return bytes.Repeat(h[:30], blobHashes)
+}
+
+// AppendBlob appends Blob in base64.
+func AppendBlob(dst []byte, ids *IDSpaces, contract uint64) []byte {
+	return base64.StdEncoding.AppendEncode(dst, Blob(ids, contract))
 }

@@ -27,11 +27,11 @@ func (e Encoding) AppendValue(dst []byte, names *Names, v *Value) []byte {
 // that is not verbose: no labels, no type ids, empty lists left out.
 func appendProtobuf(dst []byte, names *Names, v *Value) []byte {
 	switch v.Kind {
-	case kindUnit:
+	case KindUnit:
 		return append(dst, `{"unit":{}}`...)
-	case kindBool:
+	case KindBool:
 		return append(appendBool(append(dst, `{"bool":`...), v), '}')
-	case kindInt64:
+	case KindInt64:
 		dst = strconv.AppendInt(append(dst, `{"int64":"`...), v.Num, 10)
 	case KindNumeric:
 		dst = Decimal(v.Num).appendTo(append(dst, `{"numeric":"`...))
@@ -39,13 +39,13 @@ func appendProtobuf(dst []byte, names *Names, v *Value) []byte {
 		return append(AppendString(append(dst, `{"text":`...), v.Text), '}')
 	case KindParty:
 		dst = append(append(dst, `{"party":"`...), names.Name(Party(v.Num))...)
-	case kindContractID:
+	case KindContractID:
 		dst = names.IDs.AppendContractID(append(dst, `{"contractId":"`...), uint64(v.Num))
-	case kindTimestamp:
+	case KindTimestamp:
 		dst = strconv.AppendInt(append(dst, `{"timestamp":"`...), v.Num, 10)
-	case kindDate:
+	case KindDate:
 		return append(strconv.AppendInt(append(dst, `{"date":`...), v.Num, 10), '}')
-	case kindEnum:
+	case KindEnum:
 		dst = append(append(dst, `{"enum":{"constructor":"`...), v.Text...)
 		return append(dst, `"}}`...)
 	default:
@@ -64,7 +64,7 @@ func appendProtobufNested(dst []byte, names *Names, v *Value) []byte {
 		return appendProtobufMap(dst, names, v, `{"textMap":{`)
 	case KindGenMap:
 		return appendProtobufMap(dst, names, v, `{"genMap":{`)
-	case kindVariant:
+	case KindVariant:
 		dst = append(append(dst, `{"variant":{"constructor":"`...), v.Text...)
 		dst = append(dst, `","value":`...)
 		return append(appendProtobuf(dst, names, &v.Elems[0]), `}}`...)
@@ -111,21 +111,21 @@ func appendProtobufMap(dst []byte, names *Names, v *Value, head string) []byte {
 // AppendCompact appends v in the readable form: labels, no types.
 func AppendCompact(dst []byte, names *Names, v *Value) []byte {
 	switch v.Kind {
-	case kindUnit:
+	case KindUnit:
 		return append(dst, `{}`...)
-	case kindBool:
+	case KindBool:
 		return appendBool(dst, v)
 	case KindText:
 		return AppendString(dst, v.Text)
 	case KindRecord:
 		return appendCompactRecord(dst, names, v)
-	case kindVariant:
+	case KindVariant:
 		dst = append(append(dst, `{"tag":"`...), v.Text...)
 		dst = append(dst, `","value":`...)
 		return append(AppendCompact(dst, names, &v.Elems[0]), '}')
 	case KindList:
 		return appendCompactList(dst, names, v)
-	case kindOptional:
+	case KindOptional:
 		return appendCompactOptional(dst, names, v)
 	case KindTextMap:
 		return appendCompactTextMap(dst, names, v)
@@ -134,19 +134,19 @@ func AppendCompact(dst []byte, names *Names, v *Value) []byte {
 	}
 	dst = append(dst, '"')
 	switch v.Kind {
-	case kindInt64:
+	case KindInt64:
 		dst = strconv.AppendInt(dst, v.Num, 10)
 	case KindNumeric:
 		dst = Decimal(v.Num).appendTo(dst)
 	case KindParty:
 		dst = append(dst, names.Name(Party(v.Num))...)
-	case kindContractID:
+	case KindContractID:
 		dst = names.IDs.AppendContractID(dst, uint64(v.Num))
-	case kindTimestamp:
+	case KindTimestamp:
 		dst = schemas.AppendShortTime(dst, schemas.Micros(v.Num))
-	case kindDate:
+	case KindDate:
 		dst = time.Unix(v.Num*86400, 0).UTC().AppendFormat(dst, time.DateOnly)
-	case kindEnum:
+	case KindEnum:
 		dst = append(dst, v.Text...)
 	}
 	return append(dst, '"')
@@ -180,7 +180,7 @@ func appendCompactOptional(dst []byte, names *Names, v *Value) []byte {
 		return append(dst, `null`...)
 	}
 	inner := &v.Elems[0]
-	if inner.Kind != kindOptional {
+	if inner.Kind != KindOptional {
 		return AppendCompact(dst, names, inner)
 	}
 	dst = append(dst, '[')

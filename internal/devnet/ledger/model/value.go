@@ -6,20 +6,20 @@ import "sort"
 type kind uint8
 
 const (
-	kindUnit kind = iota
-	kindBool
-	kindInt64
+	KindUnit kind = iota
+	KindBool
+	KindInt64
 	KindNumeric
 	KindText
 	KindParty
-	kindContractID
-	kindTimestamp
-	kindDate
+	KindContractID
+	KindTimestamp
+	KindDate
 	KindRecord
-	kindVariant
-	kindEnum
+	KindVariant
+	KindEnum
 	KindList
-	kindOptional
+	KindOptional
 	KindTextMap
 	KindGenMap
 )
@@ -59,28 +59,31 @@ func NewShape(labels ...string) *Shape {
 	return s
 }
 
-func Unit() Value                  { return Value{Kind: kindUnit} }
-func Int64Value(n int64) Value     { return Value{Kind: kindInt64, Num: n} }
+// Label is the name of the field at a position.
+func (s *Shape) Label(at int) string { return s.labels[at] }
+
+func Unit() Value                  { return Value{Kind: KindUnit} }
+func Int64Value(n int64) Value     { return Value{Kind: KindInt64, Num: n} }
 func Numeric(d Decimal) Value      { return Value{Kind: KindNumeric, Num: int64(d)} }
 func Text(s string) Value          { return Value{Kind: KindText, Text: s} }
 func PartyValue(p Party) Value     { return Value{Kind: KindParty, Num: int64(p)} }
-func ContractID(n uint64) Value    { return Value{Kind: kindContractID, Num: int64(n)} }
-func Timestamp(micros int64) Value { return Value{Kind: kindTimestamp, Num: micros} }
-func Date(days int64) Value        { return Value{Kind: kindDate, Num: days} }
+func ContractID(n uint64) Value    { return Value{Kind: KindContractID, Num: int64(n)} }
+func Timestamp(micros int64) Value { return Value{Kind: KindTimestamp, Num: micros} }
+func Date(days int64) Value        { return Value{Kind: KindDate, Num: days} }
 func Enum(constructor string) Value {
-	return Value{Kind: kindEnum, Text: constructor}
+	return Value{Kind: KindEnum, Text: constructor}
 }
 
 // Boolean is the value of type bool.
 func Boolean(b bool) Value {
 	if b {
-		return Value{Kind: kindBool, Num: 1}
+		return Value{Kind: KindBool, Num: 1}
 	}
-	return Value{Kind: kindBool}
+	return Value{Kind: KindBool}
 }
 
 // None is the optional without content.
-func None() Value { return Value{Kind: kindOptional} }
+func None() Value { return Value{Kind: KindOptional} }
 
 // Arena hands out the element slices of values. Slices stay valid until reset, so
 // a batch of updates costs no garbage. Not safe for concurrent use.
@@ -133,14 +136,14 @@ func (a *Arena) Record(s *Shape, fields ...Value) Value {
 func (a *Arena) Variant(constructor string, content Value) Value {
 	elems := a.Alloc(1)
 	elems[0] = content
-	return Value{Kind: kindVariant, Text: constructor, Elems: elems}
+	return Value{Kind: KindVariant, Text: constructor, Elems: elems}
 }
 
 // Some returns an optional with content.
 func (a *Arena) Some(content Value) Value {
 	elems := a.Alloc(1)
 	elems[0] = content
-	return Value{Kind: kindOptional, Elems: elems}
+	return Value{Kind: KindOptional, Elems: elems}
 }
 
 // List returns a list.
