@@ -366,6 +366,8 @@ func TestRulesThatNeedPayloads(t *testing.T) {
 			alice: ":0 transfer AmuletRules_Transfer alice:0 -> bob:6", bob: ":0 transfer AmuletRules_Transfer alice:0 -> bob:6"}},
 		"settled in a batch that is not seen": {`Allocation_Settle y {} -> {} @ alice::1220` + below(coinNode("c1", alice, "6.0", alice)), map[string]string{
 			alice: ":0 transfer AmuletRules_Transfer alice:6"}},
+		"one of the first version": {`Allocation_Settle x {} -> {} @ alice::1220` + below(`LockedAmulet.Archive l {} -> {} @ alice::1220`), map[string]string{
+			alice: ":0 transfer AmuletRules_Transfer alice:0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := treeOf(t, c.tree)

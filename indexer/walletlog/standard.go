@@ -251,7 +251,11 @@ func (b branch) released(legs []leg) (rest amounts) {
 
 // allocationSettled is the rule of Allocation_Settle where its owner does not see the batch.
 func allocationSettled(b branch) []store.WalletEntry {
-	owner := b.payload(b.event().ContractID).At("allocation", "authorizer", "owner").Text()
+	allocation := b.payload(b.event().ContractID).At("allocation")
+	owner := allocation.At("authorizer", "owner").Text()
+	if owner == "" {
+		owner = allocation.At("transferLeg", "sender").Text()
+	}
 	left := b.released(nil)
 	return []store.WalletEntry{b.settlementEntry(owner, left.take(owner))}
 }

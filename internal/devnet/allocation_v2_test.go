@@ -111,8 +111,9 @@ func TestAllocationsV2(t *testing.T) {
 		return d.submission([]string{venue, alice, bob}, through(model.AllocationV2Interface, exercise(model.AllocationTemplate, d.newest(model.AllocationTemplate, nil), "Allocation_Cancel",
 			"actors", actors, "extraArgs", emptyExtraArgs)))
 	}
-	d.refused(cancel(venue, alice))
-	d.mustSubmit(cancel(venue, alice, bob))
+	d.refused(cancel(alice))
+	d.refused(cancel(venue, alice, bob))
+	d.mustSubmit(cancel(venue))
 	has("one of the first version cancelled", model.Coins(45))
 	d.advance(time.Hour + d.l.Config.Tick() + time.Second)
 	has("after its time", model.Coins(50))

@@ -36,11 +36,13 @@ func (c *Commands) answerV2(iface, id, choice string, by ...string) json.RawMess
 // transferTokensV2 is transferTokens by the second version.
 func (c *Commands) transferTokensV2(install, alice, approved, other string) {
 	c.T.Helper()
-	transfer := func(to string) json.RawMessage {
-		return c.Exercise([]string{alice}, TransferFactoryV2, c.ExternalRules(), "TransferFactory_Transfer",
-			`{"transfer":{"sender":%s,"receiver":%s,"amount":"7","instrumentId":{"admin":%q,"id":"Amulet"},"requestedAt":%q,"executeBefore":%q,"inputHoldingCids":[%q],
+	argument := func(to string) string {
+		return fmt.Sprintf(`{"transfer":{"sender":%s,"receiver":%s,"amount":"7","instrumentId":{"admin":%q,"id":"Amulet"},"requestedAt":%q,"executeBefore":%q,"inputHoldingCids":[%q],
 				"meta":{"values":{"splice.lfdecentralizedtrust.org/reason":"gift"}}},"actors":[%q],"extraArgs":`+NoExtraArgs+`}`,
 			account(alice), account(to), c.Ledger.GovernanceParty(), c.At(0), c.At(time.Hour), c.Tap(install, alice, "20"), alice)
+	}
+	transfer := func(to string) json.RawMessage {
+		return c.Exercise([]string{alice}, TransferFactoryV2, c.ExternalRules(), "TransferFactory_Transfer", "%s", argument(to))
 	}
 	transfer(approved)
 	transfer(alice)
@@ -49,7 +51,10 @@ func (c *Commands) transferTokensV2(install, alice, approved, other string) {
 	} {
 		c.answerV2(TransferInstructionV2, c.Text(transfer(other), "output", "value", "transferInstructionCid"), answer.choice, answer.by)
 	}
-	transfer(other)
+	for _, to := range []string{approved, other} {
+		c.Exercise([]string{c.Operator, alice}, InstallTemplate, install, "WalletAppInstall_TransferFactoryV2_Transfer", `{"transferFactoryCid":%q,"transferArg":%s}`,
+			c.ExternalRules(), argument(to))
+	}
 }
 
 // sides is what legs mean to an owner, in JSON.
@@ -123,7 +128,7 @@ func (c *Commands) Settle(executor string, legs []Leg, allocations ...Finalized)
 }
 
 // settleTokensV2 settles several transfers at once, and others in iterations, of which the last are called
-// off; one allocation is forgotten.
+// off; one allocation is forgotten. Some allocations are of the first version.
 func (c *Commands) settleTokensV2(install, alice, bob, venue string) {
 	c.T.Helper()
 	coin := func() string { return c.Tap(install, alice, "20") }
@@ -136,4 +141,8 @@ func (c *Commands) settleTokensV2(install, alice, bob, venue string) {
 		c.answerV2(AllocationV2, id, "Allocation_Cancel", venue)
 	}
 	c.AllocateLegs(alice, venue, []Leg{{"x", alice, bob, "1"}}, "null", coin())
+	legs = []Leg{{"leg", alice, bob, "6"}, {"e", bob, alice, "1"}}
+	c.Settle(venue, legs, Finalized{c.Allocate(install, alice, bob, venue), alice, nil, "null"}, Finalized{c.AllocateLegs(alice, venue, legs[1:], "null"), alice, nil, "null"},
+		Finalized{c.AllocateLegs(bob, venue, legs, "null"), bob, nil, "null"})
+	c.answerV2(AllocationV2, c.Allocate(install, alice, bob, venue), "Allocation_Cancel", venue)
 }

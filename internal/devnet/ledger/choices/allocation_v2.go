@@ -22,24 +22,19 @@ func addAllocationV2Choices(all *choices) {
 		require(!p.Committed || p.Deadline != 0 && p.Deadline <= e.Now(), "the allocation is committed until its settlement deadline")
 		return e.endAllocation(c, "AllocationResult_Withdrawn")
 	}).of(model.AllocationV2Interface).seenBy(contractObservers))
-	all.on(model.AllocationV2Template, "Allocation_Cancel", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
-		p := c.Payload.(model.AllocationV2)
-		e.actsOnly(arg, p.Settlement.Executors...)
-		return e.endAllocation(c, "AllocationResult_Cancelled")
-	}).of(model.AllocationV2Interface))
-	endV1By(all, "Allocation_Withdraw", "AllocationResult_Withdrawn", func(l model.Leg) []model.Party { return []model.Party{l.Sender} })
-	endV1By(all, "Allocation_Cancel", "AllocationResult_Cancelled", func(l model.Leg) []model.Party { return []model.Party{l.Executor, l.Sender, l.Receiver} })
+	for _, t := range []*model.Template{model.AllocationV2Template, model.AllocationTemplate} {
+		all.on(t, "Allocation_Cancel", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+			e.actsOnly(arg, e.asAllocationV2(c).Settlement.Executors...)
+			return e.endAllocation(c, "AllocationResult_Cancelled")
+		}).of(model.AllocationV2Interface))
+	}
+	// Of the first version's allocations the first version's choice gives the coins back.
+	all.on(model.AllocationTemplate, "Allocation_Withdraw", nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+		e.actsOnly(arg, c.Payload.(model.AmuletAllocation).Leg.Sender)
+		result := e.perform(c, "Allocation_Withdraw", e.Tx.Arena().Record(instructionArgShape, *arg.At("extraArgs")))
+		return e.endedBy("AllocationResult_Withdrawn", model.Argument{V: &result}.List("senderHoldingCids"))
+	}).of(model.AllocationV2Interface).seenBy(contractObservers))
 	addSettlementChoices(all)
-}
-
-// endV1By ends allocations of the first version by a choice of the second, inside which that of the first
-// runs.
-func endV1By(all *choices, choice, outcome string, actors func(model.Leg) []model.Party) {
-	all.on(model.AllocationTemplate, choice, nonconsuming(byActors, func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
-		e.actsOnly(arg, actors(c.Payload.(model.AmuletAllocation).Leg)...)
-		result := e.perform(c, choice, e.Tx.Arena().Record(instructionArgShape, *arg.At("extraArgs")))
-		return e.endedBy(outcome, model.Argument{V: &result}.List("senderHoldingCids"))
-	}).of(model.AllocationV2Interface))
 }
 
 // endedBy is the result of the end of an allocation, which gives coins back.
@@ -180,7 +175,7 @@ func holdingsOf(e *Execution, coins ...*model.Contract) model.Value {
 // expired and the owner has unlocked them.
 func (e *Execution) endAllocation(c *model.Contract, outcome string) model.Value {
 	e.Tx.Archive(c)
-	locked := e.Tx.ByNumber[c.Payload.(model.AllocationV2).Locked]
+	locked := e.Tx.ByNumber[e.asAllocationV2(c).Locked]
 	if locked == nil {
 		return e.endedBy(outcome, nil)
 	}

@@ -359,7 +359,12 @@ func (e *Execution) ruleOf(t *model.Template, choice string, iface model.Interfa
 
 // perform exercises a choice that is part of another.
 func (e *Execution) perform(c *model.Contract, choice string, arg model.Value) model.Value {
-	r, iface := e.ruleOf(c.Template, choice, model.NoInterface)
+	return e.performOf(model.NoInterface, c, choice, arg)
+}
+
+// performOf is perform for a choice of an interface.
+func (e *Execution) performOf(of model.InterfaceName, c *model.Contract, choice string, arg model.Value) model.Value {
+	r, iface := e.ruleOf(c.Template, choice, of)
 	require(r != nil, "contract of %s has no choice %s", c.Template.Name, choice)
 	return e.exerciseRule(r, c, choice, iface, arg)
 }

@@ -48,8 +48,24 @@ func addInstallChoices(all *choices) {
 		"TransferInstruction_Accept":               delegated("transferInstructionCid", "acceptArg", "TransferInstruction_Accept"),
 		"TransferInstruction_Reject":               delegated("transferInstructionCid", "rejectArg", "TransferInstruction_Reject"),
 		"TransferInstruction_Withdraw":             delegated("transferInstructionCid", "withdrawArg", "TransferInstruction_Withdraw"),
+		"TransferFactoryV2_Transfer":               byUserV2("transferFactoryCid", "transferArg", "TransferFactory_Transfer", model.TransferFactoryV2Interface),
+		"TransferInstructionV2_Accept":             byUserV2("transferInstructionCid", "acceptArg", "TransferInstruction_Accept", model.TransferInstructionV2Interface),
+		"TransferInstructionV2_Reject":             byUserV2("transferInstructionCid", "rejectArg", "TransferInstruction_Reject", model.TransferInstructionV2Interface),
+		"TransferInstructionV2_Withdraw":           byUserV2("transferInstructionCid", "withdrawArg", "TransferInstruction_Withdraw", model.TransferInstructionV2Interface),
+		"AllocationFactoryV2_Allocate":             byUserV2("allocationFactory", "allocateArg", "AllocationFactory_Allocate", model.AllocationFactoryV2Interface),
+		"AllocationV2_Withdraw":                    byUserV2("allocationCid", "withdrawArg", "Allocation_Withdraw", model.AllocationV2Interface),
 	} {
 		all.on(model.WalletInstallTemplate, "WalletAppInstall_"+choice, nonconsuming(byWallet, run))
+	}
+}
+
+// byUserV2 exercises a choice of the second version of the token standard on the contract of one field,
+// with the argument of another, in which only the user of the wallet acts.
+func byUserV2(label, argLabel, choice string, of model.InterfaceName) runOf {
+	return func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+		e.actsOnly(arg.Record(argLabel), c.Payload.(model.WalletInstall).User)
+		require(arg.Given("allocationReqCid") == nil, "no app of this network asks for allocations")
+		return e.performOf(of, e.fetch(arg.Contract(label)), choice, *arg.At(argLabel))
 	}
 }
 

@@ -3,6 +3,7 @@ package choices
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/model"
 )
@@ -13,7 +14,7 @@ var (
 	settleBatchShape = model.NewShape("allocationSettleResults", "meta")
 )
 
-// addSettlementChoices settle allocations of the second version of the token standard.
+// addSettlementChoices settle allocations of both versions, by the second version of the token standard.
 func addSettlementChoices(all *choices) {
 	all.on(model.ExternalRulesTemplate, "SettlementFactory_SettleBatch", nonconsuming(byActors, settleBatch).of(model.SettlementFactoryInterface).seenBy(
 		func(_ *Execution, _ *model.Contract, arg model.Argument) (owners []model.Party) {
@@ -26,6 +27,7 @@ func addSettlementChoices(all *choices) {
 			return owners
 		}))
 	all.on(model.AllocationV2Template, "Allocation_Settle", nonconsuming(byActors, settleOne).of(model.AllocationV2Interface))
+	all.on(model.AllocationTemplate, "Allocation_Settle", nonconsuming(byActors, settleLeg).of(model.AllocationV2Interface))
 }
 
 // settledLeg is one transfer of a settlement.
@@ -73,8 +75,10 @@ func settleBatch(e *Execution, _ *model.Contract, arg model.Argument) model.Valu
 	contracts := make([]*model.Contract, len(list))
 	for i := range list {
 		v := model.Argument{V: &list[i]}
-		c := e.fetchOf(model.AllocationV2Template, v.Contract("allocationCid"))
-		p := c.Payload.(model.AllocationV2)
+		c := e.fetch(v.Contract("allocationCid"))
+		p := e.asAllocationV2(c)
+		require(p.Iterated || len(v.List("extraTransferLegSides")) == 0 && v.Given("nextIterationFunding") == nil,
+			"the allocation is for one settlement: it takes no further legs and no funding")
 		require(fmt.Sprint(p.Settlement) == fmt.Sprint(settlement), "allocation %s is for another settlement", e.Names.IDs.AppendContractID(nil, c.Number))
 		for _, s := range append(slices.Clone(p.Sides), sidesOf(v.List("extraTransferLegSides"))...) {
 			key := authorization(p.Owner, s)
@@ -103,9 +107,7 @@ func settleOne(e *Execution, c *model.Contract, arg model.Argument) model.Value 
 	if p.Deadline != 0 {
 		e.later("settlementDeadline", p.Deadline)
 	}
-	extra := sidesOf(arg.List("extraTransferLegSides"))
-	require(p.Iterated || len(extra) == 0 && given == nil, "the allocation is for one settlement: it takes no further legs and no funding")
-	sides := append(slices.Clone(p.Sides), extra...)
+	sides := append(slices.Clone(p.Sides), sidesOf(arg.List("extraTransferLegSides"))...)
 	checkSides(sides)
 	ctx := choiceContext(e, arg.Record("extraArgs"))
 	defer e.at(ctx.round)()
@@ -134,6 +136,46 @@ func settleOne(e *Execution, c *model.Contract, arg model.Argument) model.Value 
 	return a.Record(endedV2Shape, a.Variant("AllocationResult_Settled", a.Record(settledShape, next)), holdingsOf(e, h.out...),
 		model.Metadata(a, model.ReasonMetaKey, "Settle allocation for settlement "+p.Settlement.Reference, model.TxKindMetaKey, "transfer"))
 }
+
+// settleLeg takes the coins of an allocation of the first version, whose receiver has them by an
+// allocation of its own.
+func settleLeg(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+	p := e.asAllocationV2(c)
+	e.actsOnly(arg, append([]model.Party{model.Dso}, p.Settlement.Executors...)...)
+	e.later("settleBefore", p.Deadline)
+	ctx := choiceContext(e, arg.Record("extraArgs"))
+	e.Tx.Archive(c)
+	e.Bank.Spend(lockedCoin(e, p.Locked))
+	e.logChange(ctx, holdingsChange{owner: p.Owner, in: []uint64{p.Locked}, legs: p.Sides, reason: settleReason})
+	a := e.Tx.Arena()
+	return a.Record(endedV2Shape, a.Variant("AllocationResult_Settled", a.Record(settledShape, model.None())), a.TextMap(),
+		model.Metadata(a, model.ReasonMetaKey, "Debit for settlement "+p.Settlement.Reference, model.TxKindMetaKey, "burn"))
+}
+
+// asAllocationV2 is an allocation as the second version of the token standard sees it. One of the first
+// is the sender's side of its leg.
+func (e *Execution) asAllocationV2(c *model.Contract) model.AllocationV2 {
+	p, isFirst := c.Payload.(model.AmuletAllocation)
+	if !isFirst {
+		v2, ok := c.Payload.(model.AllocationV2)
+		require(ok, "contract of %s is no allocation", c.Template.Name)
+		return v2
+	}
+	l := p.Leg
+	s := model.Settlement{Executors: []model.Party{l.Executor}, Reference: l.Reference, Referenced: l.Referenced}
+	for i := 0; i < len(l.SettlementMeta); i += 2 {
+		if l.SettlementMeta[i] == extraExecutorsKey {
+			s.Executors = append(s.Executors, e.parties(strings.Split(l.SettlementMeta[i+1], ","))...)
+			continue
+		}
+		s.Meta = append(s.Meta, l.SettlementMeta[i:i+2]...)
+	}
+	side := model.LegSide{Id: l.Id, Sends: true, Other: l.Receiver, Amount: l.Amount, Meta: l.Meta}
+	return model.AllocationV2{Locked: p.Locked, Settlement: s, Owner: l.Sender, Sides: []model.LegSide{side}, Deadline: l.SettleBefore}
+}
+
+// extraExecutorsKey is metadata by which settlements of the first version have several executors.
+const extraExecutorsKey = "cip-112/extra-executors"
 
 // nextIteration turns an allocation into that of the next iteration, and returns what is locked for it.
 func nextIteration(e *Execution, p *model.AllocationV2, funding model.Decimal) (locked []*model.Contract) {
