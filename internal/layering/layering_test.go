@@ -49,6 +49,7 @@ var layers = map[string][]string{
 	"internal/blobs":    {"schemas", "internal/memo", "internal/remote"},
 	"internal/wallet":   {"schemas", "internal/memo", "internal/blobs", "internal/remote", "internal/node", "internal/history"},
 	"internal/layering": nil,
+	"internal/packages": {"schemas"},
 
 	"internal/published": {"schemas", "internal/memo", "internal/bucket", "internal/store", "internal/history"},
 

@@ -4,16 +4,19 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 //go:embed catalog/*.yaml
 var ownFiles embed.FS
 
 // Catalog knows the types of templates, and of the arguments and results of their choices.
-// It is never changed and safe for concurrent use. All lookups accept the network's and the
-// neutral spelling, and return nil for what is not in the catalogue.
+// What its files have never changes; one of Learning also has what it learnt last. It is safe for
+// concurrent use. All lookups accept the network's and the neutral spelling, and return nil for what
+// is not in the catalogue.
 type Catalog struct {
 	// templates by package name, then by Module:Entity. Interfaces are among them. The
 	// empty package name stands for all packages, with nil where two have the same entity.
@@ -21,11 +24,17 @@ type Catalog struct {
 	entries   []Entry
 
 	fingerprint uint64
+	learnt      atomic.Pointer[Catalog] // which itself has learnt nothing
 }
 
 // Fingerprint is the same for catalogues that write every value alike: it changes with the
-// text of any of their files, and with a version that converts otherwise.
-func (c *Catalog) Fingerprint() uint64 { return c.fingerprint }
+// text of any of their files, with what is learnt, and with a version that converts otherwise.
+func (c *Catalog) Fingerprint() uint64 {
+	if learnt := c.learnt.Load(); learnt != nil {
+		return c.fingerprint ^ learnt.fingerprint
+	}
+	return c.fingerprint
+}
 
 // Entry names a template or interface of the catalogue, in the network's spelling.
 type Entry struct {
@@ -37,16 +46,23 @@ type Entry struct {
 	Implements []string
 }
 
-// Entries returns all templates and interfaces, sorted by package and entity.
-func (c *Catalog) Entries() []Entry { return c.entries }
+// Entries returns all templates and interfaces, those of the files and those that were learnt, each
+// sorted by package and entity.
+func (c *Catalog) Entries() []Entry {
+	if learnt := c.learnt.Load(); learnt != nil {
+		return slices.Concat(c.entries, learnt.entries)
+	}
+	return c.entries
+}
 
 // template is a template, or an interface, which has no record.
 type template struct {
 	record  *Type
-	choices map[string]choice
+	choices map[string]Choice
 }
 
-type choice struct{ argument, result *Type }
+// Choice are the types of a choice, nil where one is not known.
+type Choice struct{ Argument, Result *Type }
 
 var (
 	emptyRecord = Record()
@@ -105,10 +121,14 @@ func (c *Catalog) Templates() int {
 // package is not looked at. With an empty pkgName any package will do in which alone there
 // is such a template.
 func (c *Catalog) Template(pkgName, templateID string) *Type {
-	if t := c.lookup(pkgName, templateID); t != nil {
-		return t.record
+	t, ok := c.lookup(pkgName, templateID)
+	if learnt := c.learnt.Load(); !ok && learnt != nil {
+		t, _ = learnt.lookup(pkgName, templateID)
 	}
-	return nil
+	if t == nil {
+		return nil
+	}
+	return t.record
 }
 
 // ChoiceArgument returns the type of a choice's argument. interfaceID is empty for a choice
@@ -117,7 +137,7 @@ func (c *Catalog) ChoiceArgument(pkgName, templateID, interfaceID, choice string
 	if choice == "Archive" {
 		return emptyRecord
 	}
-	return c.choice(pkgName, templateID, interfaceID, choice).argument
+	return c.choice(pkgName, templateID, interfaceID, choice).Argument
 }
 
 // ChoiceResult is like ChoiceArgument for what the choice returns.
@@ -125,22 +145,31 @@ func (c *Catalog) ChoiceResult(pkgName, templateID, interfaceID, choice string) 
 	if choice == "Archive" {
 		return unit
 	}
-	return c.choice(pkgName, templateID, interfaceID, choice).result
+	return c.choice(pkgName, templateID, interfaceID, choice).Result
 }
 
-func (c *Catalog) choice(pkgName, templateID, interfaceID, name string) choice {
-	t := c.lookup(pkgName, templateID)
+// choice returns a choice of the files, and of what was learnt if they do not have it.
+func (c *Catalog) choice(pkgName, templateID, interfaceID, name string) Choice {
+	id := templateID
 	if interfaceID != "" {
-		t = c.lookup("", interfaceID) // in a package of its own, which the event does not name
+		pkgName, id = "", interfaceID // in a package of its own, which the event does not name
 	}
-	if t == nil {
-		return choice{}
+	t, ambiguous := c.lookup(pkgName, id)
+	if t != nil {
+		if ch, ok := t.choices[name]; ok {
+			return ch
+		}
 	}
-	return t.choices[name]
+	if learnt := c.learnt.Load(); learnt != nil && (t != nil || !ambiguous) {
+		return learnt.choice(pkgName, templateID, interfaceID, name)
+	}
+	return Choice{}
 }
 
-func (c *Catalog) lookup(pkgName, id string) *template {
-	return c.templates[pkgName][entityOf(id)]
+// lookup returns a template or interface; one that is there without being one is ambiguous.
+func (c *Catalog) lookup(pkgName, id string) (t *template, there bool) {
+	t, there = c.templates[pkgName][entityOf(id)]
+	return t, there
 }
 
 // entityOf returns the Module:Entity at the end of an id.

@@ -118,7 +118,7 @@ func FuzzLoad(f *testing.F) {
 		for id, tmpl := range c.templates[l.files[0].Package] {
 			types := []*Type{tmpl.record}
 			for _, ch := range tmpl.choices {
-				types = append(types, ch.argument, ch.result)
+				types = append(types, ch.Argument, ch.Result)
 			}
 			for _, typ := range types {
 				if typ == nil || !allFinite(typ, map[*Type]bool{}) {

@@ -254,14 +254,14 @@ func (c *Catalog) add(pkgName, id string, t *template) {
 }
 
 // choices returns the choices, by both spellings, and what is wrong with them.
-func (r resolver) choices(in map[string]choiceInFile) (out map[string]choice, errs []error) {
-	out = make(map[string]choice, 2*len(in))
+func (r resolver) choices(in map[string]choiceInFile) (out map[string]Choice, errs []error) {
+	out = make(map[string]Choice, 2*len(in))
 	for name, ch := range in {
 		argument, err := r.typeOf(&ch.Argument)
 		errs = append(errs, wrap(err, "argument of ", name))
 		result, err := r.typeOf(&ch.Result)
 		errs = append(errs, wrap(err, "result of ", name))
-		out[name] = choice{argument, result}
+		out[name] = Choice{argument, result}
 		out[Neutral(name)] = out[name]
 	}
 	return out, errs
@@ -288,7 +288,7 @@ func (r resolver) typeOf(node *yaml.Node) (*Type, error) {
 
 func (r resolver) fillRecord(t *Type, node *yaml.Node) error {
 	fields, err := r.fields(node)
-	t.setFields(fields)
+	t.SetFields(fields)
 	return err
 }
 

@@ -114,7 +114,7 @@ type Field struct {
 // Record returns a record type. The labels must differ.
 func Record(fields ...Field) *Type {
 	t := &Type{Kind: KindRecord}
-	t.setFields(fields)
+	t.SetFields(fields)
 	return t
 }
 
@@ -139,7 +139,9 @@ func Variant(constructors ...Field) *Type {
 // and variant.
 func Scalar(k Kind) *Type { return &Type{Kind: k} }
 
-func (t *Type) setFields(fields []Field) {
+// SetFields makes a record of the fields, whose labels must differ. It is for types that refer to
+// themselves: afterwards they are in use.
+func (t *Type) SetFields(fields []Field) {
 	t.Fields = fields
 	t.byLabel = make([]int, len(fields))
 	for i := range t.byLabel {
