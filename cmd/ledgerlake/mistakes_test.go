@@ -51,7 +51,7 @@ func TestMistakesOfUsage(t *testing.T) {
 		{args: "serve 8080", want: `serve takes no arguments, but "8080" was given: use flags, which ledgerlake serve --help lists`},
 		{args: "up --lookup-rows true", want: `up takes no arguments, but "true" was given: write a flag that is true or false as --flag=true`},
 		{args: "sql SELECT 1", want: `sql takes one query, not 2 arguments: put it in quotes`},
-		{args: "sql --format xml q", want: `--format must be table, csv, tsv or json, not "xml"`},
+		{args: "sql --format xml q", want: `--format must be table, csv, tsv, json, parquet or arrow, not "xml"`},
 		{args: "rebuild", want: `rebuild needs one argument, wallets, not "": ledgerlake rebuild wallets`},
 		{args: "rebuild lifetimes", want: `rebuild needs one argument, wallets, not "lifetimes": ledgerlake rebuild wallets`},
 		{args: "automation swep --node-url http://127.0.0.1:1", want: `there is no automation "swep"; did you mean sweep? the automations are record-liveness, collect-rewards, mint-delegated, top-up, accept-offers, complete-offers, complete-traffic, pay-subscriptions, accept-preapprovals, renew-preapprovals, accept-merge-delegations, merge-delegated, send-commands, sweep, expire`},

@@ -58,6 +58,9 @@ read whatever the DSN's user can.`,
 			if err := f.complete(cmd.Flags().Changed("format")); err != nil {
 				return err
 			}
+			if sqlprompt.IsBinary(f.format) && f.output == "" && c.console.Stdout.IsTerminal() {
+				return settings.Usage("--format %s is not for a terminal: add -o FILE, or redirect the output", f.format)
+			}
 			c.quiet()
 			a := c.app()
 			defer a.CloseInto(&err)

@@ -15,13 +15,18 @@ import (
 )
 
 // Formats are how rows can be printed.
-var Formats = []string{"table", "csv", "tsv", "json"}
+var Formats = []string{"table", "csv", "tsv", "json", "parquet", "arrow"}
+
+// IsBinary reports whether a format is for programs only, and has the rows of one statement.
+func IsBinary(format string) bool { return format == "parquet" || format == "arrow" }
 
 // rowWriter prints the rows of a query.
 type rowWriter func(out io.Writer, rows driver.Rows) error
 
 // rowWriters are by the name of the format.
-var rowWriters = map[string]rowWriter{"table": writeTable, "csv": writeCSV, "tsv": writeTSV, "json": writeJSONRows}
+var rowWriters = map[string]rowWriter{
+	"table": writeTable, "csv": writeCSV, "tsv": writeTSV, "json": writeJSONRows, "parquet": writeParquet, "arrow": writeArrow,
+}
 
 // tableRows is how many rows of a table have their columns aligned together: all of them
 // would have to be held.

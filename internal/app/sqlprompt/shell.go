@@ -5,6 +5,7 @@ package sqlprompt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -38,7 +39,9 @@ func New(cfg Config) *Shell { return &Shell{Config: cfg, guard: &readGuard{conn:
 func (q *Shell) RunAll(ctx context.Context, in io.Reader) error {
 	n := 0
 	err := eachStatement(in, func(s statement) error {
-		n++
+		if n++; n > 1 && IsBinary(q.Format) {
+			return fmt.Errorf("format %s has the rows of one statement, and line %d begins another one", q.Format, s.line)
+		}
 		_, err := q.run(ctx, s, q.Out, rowWriters[q.Format])
 		return err
 	})
