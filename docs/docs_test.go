@@ -5,6 +5,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -45,10 +46,10 @@ var (
 	addedColumn = regexp.MustCompile(`(?m)^    ADD COLUMN IF NOT EXISTS (\w+)\s+(.+?)(?: DEFAULT .*)?[,;]$`)
 	dropped     = regexp.MustCompile(`(?m)DROP (?:TABLE|COLUMN) IF EXISTS (\w+)`)
 	alterTable  = regexp.MustCompile(`(?s)ALTER TABLE (\w+)\n(.*?;)`)
-	columnLine  = regexp.MustCompile(`(?m)^    (\w+)\s+(.+?)(?: DEFAULT .*| CODEC.*| ALIAS .*)?,?$`)
+	columnLine  = regexp.MustCompile(`(?m)^    (\w+)\s+(.+?)(?: DEFAULT .*| COMMENT '((?:[^']|'')*)'.*| CODEC.*| ALIAS .*)?,?$`)
 )
 
-// Every column of every table stands in formats/store.md with its type.
+// Every column of every table is in formats/store.md with its type, and with its comment if it has one.
 func TestStoreColumnsAreDocumented(t *testing.T) {
 	page := read(t, "formats/store.md")
 	tables := 0
@@ -69,8 +70,12 @@ func TestStoreColumnsAreDocumented(t *testing.T) {
 				if column[1] == "INDEX" || column[1] == "PROJECTION" || gone[column[1]] {
 					continue
 				}
-				if row := fmt.Sprintf("| `%s` | %s |", column[1], column[2]); !strings.Contains(text, row) {
-					t.Errorf("%s: section %s of formats/store.md lacks the row %s meaning |", name, table, row)
+				row, meaning := fmt.Sprintf("| `%s` | %s |", column[1], column[2]), ""
+				if len(column) > 3 && column[3] != "" {
+					meaning = " " + strings.ReplaceAll(column[3], "''", "'") + " |"
+				}
+				if !strings.Contains(text, row+meaning) {
+					t.Errorf("%s: section %s of formats/store.md lacks the row %s%s", name, table, row, cmp.Or(meaning, " meaning |"))
 				}
 			}
 		}

@@ -156,7 +156,7 @@ func endOf(commits []store.BatchRow) schemas.Position {
 	return commits[len(commits)-1].Through
 }
 
-// Run takes the stream back and returns what it did. The lifetimes of contracts and the wallets
+// Run takes the stream back and returns what it did. The lifetimes of contracts, wallets and movements
 // are derived again from the start when the stream is next followed.
 func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 	if err := r.checkQuiet(ctx); err != nil {
@@ -203,7 +203,7 @@ func (r *Rewind) journals() []string {
 	if r.isNode() {
 		return append(own, journals.WalletStream(r.stream))
 	}
-	return append(own, journals.SideStream(r.stream))
+	return append(own, journals.SideStream(r.stream), journals.MovementsStream(r.stream))
 }
 
 func (r *Rewind) isNode() bool { return r.stream != schemas.ScanStream }
@@ -371,8 +371,8 @@ func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
 	return r.dropLines(ctx, stream, schemas.Start)
 }
 
-// followers takes the copies for lookups back, which have lost the same, and has wallets derived
-// from the start again.
+// followers takes the copies for lookups back, which have lost the same, and has wallets and movements
+// derived from the start again.
 func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[string]int64) error {
 	lookups := journals.LookupsStream(r.stream)
 	lines, err := journals.Read(ctx, r.db, lookups)
@@ -390,14 +390,15 @@ func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[
 			return err
 		}
 	}
-	if !r.isNode() {
-		return nil
+	again := journals.MovementsStream(r.stream)
+	if r.isNode() {
+		again = journals.WalletStream(r.stream)
 	}
-	lines, err = journals.Read(ctx, r.db, journals.WalletStream(r.stream))
+	lines, err = journals.Read(ctx, r.db, again)
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	return journal.NewFollower(r.db, r.stream, journals.WalletStream(r.stream), 0, r.log).BackToStart(ctx)
+	return journal.NewFollower(r.db, r.stream, again, 0, r.log).BackToStart(ctx)
 }
 
 // followedTo is the furthest that a journal goes, announced or committed.

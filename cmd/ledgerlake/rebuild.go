@@ -2,39 +2,48 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ledgerlake/ledgerlake/internal/app"
 )
+
+var rebuilds = []string{app.RebuildsWallets, app.RebuildsMovements}
 
 func newRebuild(c *cli) *cobra.Command {
 	var stream string
 	cmd := &cobra.Command{
-		Use:   "rebuild wallets",
+		Use:   "rebuild wallets|movements",
 		Short: "derive tables again from the history in the store",
 		Long: `rebuild empties tables that are derived from history and fills them again. You need it only
 if verify has found them wrong. An ingest that runs on the store stops: start it again
 afterwards.
 
-Only wallets can be rebuilt: the contracts, transaction logs and tracked offers of a node's
+rebuild wallets derives the contracts, transaction logs and tracked offers of a node's
 parties, from the node's own stream. They are missing from the validator interface until it
-has finished.`,
-		Example:   "  ledgerlake rebuild wallets --data /srv/ledgerlake",
-		ValidArgs: []string{"wallets"},
+has finished. rebuild movements derives table movements, from public history.`,
+		Example: `  ledgerlake rebuild wallets --data /srv/ledgerlake
+  ledgerlake rebuild movements`,
+		ValidArgs: rebuilds,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] != "wallets" {
-				return fmt.Errorf("rebuild needs one argument, wallets, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
+			if len(args) != 1 || !slices.Contains(rebuilds, args[0]) {
+				return fmt.Errorf("rebuild needs one argument, wallets or movements, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
+			}
+			if args[0] == app.RebuildsMovements && stream != "" {
+				return fmt.Errorf("--stream %s: movements are of public history alone: ledgerlake rebuild movements", stream)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			c.quiet()
 			a := c.app()
 			defer a.CloseInto(&err)
 			rebuilt := 0
-			err = a.RebuildWallets(cmd.Context(), stream, func(stream string) {
+			err = a.Rebuild(cmd.Context(), args[0], stream, func(stream string) {
 				rebuilt++
-				fmt.Fprintf(c.stdout, "%s: wallets have been rebuilt\n", stream)
+				fmt.Fprintf(c.stdout, "%s: %s have been rebuilt\n", stream, args[0])
 			})
 			if err == nil && rebuilt == 0 {
 				fmt.Fprintln(c.stdout, "the store has no node's stream")
@@ -42,6 +51,6 @@ has finished.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&stream, "stream", "", "the stream whose tables to rebuild, node:PARTICIPANT; default the streams of all nodes")
+	cmd.Flags().StringVar(&stream, "stream", "", "the stream whose wallets to rebuild, node:PARTICIPANT; default the streams of all nodes")
 	return cmd
 }

@@ -66,7 +66,7 @@ func (b branch) burntOf(party string) (sum decimal.Decimal) {
 func (b branch) isBurnt(contractID string) bool {
 	inputsUntil := int32(-1)
 	for _, e := range b.below() {
-		if e.Choice == "AmuletRules_Transfer" {
+		if e.Choice == template.CoinRulesTransfer {
 			inputsUntil = e.Local.LastDescendant
 		}
 		if e.ContractID == contractID && e.Choice == archiveChoice && e.Node > inputsUntil {
@@ -125,7 +125,7 @@ func batch(b branch) (entries []store.WalletEntry) {
 	for at := b.at + 1; at < b.end; {
 		child := b.branch(at)
 		made := child.entries(false)
-		if e := child.event(); e.Choice == "AmuletRules_Transfer" && ruleOf(e).entries != nil {
+		if e := child.event(); e.Choice == template.CoinRulesTransfer && ruleOf(e).entries != nil {
 			for i := range made { // coins and rewards that the wallet merged by itself
 				made[i].TemplateID, made[i].Choice = b.event().TemplateID, b.event().Choice
 			}

@@ -31,36 +31,36 @@ func ruleOf(e *schemas.Event) rule {
 // ruleOfChoice knows the choices. One and its later version mean the same.
 func ruleOfChoice(choice string) rule {
 	switch choice {
-	case "AmuletRules_Transfer":
+	case template.CoinRulesTransfer:
 		return rule{entries: transferOfCoins}
-	case "AmuletRules_BuyMemberTraffic":
+	case template.CoinRulesBuyMemberTraffic:
 		return rule{entries: trafficPurchase}
-	case "AmuletRules_CreateTransferPreapproval":
+	case template.CoinRulesCreateTransferPreapproval:
 		return rule{entries: preapprovalPayment}
-	case "AmuletRules_CreateExternalPartySetupProposal":
+	case template.CoinRulesCreateExternalPartySetupProposal:
 		return rule{entries: setupPayment}
-	case "TransferPreapproval_Renew":
+	case template.TransferPreapprovalRenew:
 		return rule{entries: renewalPayment}
-	case "TransferPreapproval_Send", "TransferPreapproval_SendV2":
+	case template.TransferPreapprovalSend, template.TransferPreapprovalSendV2:
 		return rule{entries: sendByPreapproval}
-	case "AmuletRules_DevNet_Tap", template.CoinRulesMint:
+	case template.CoinRulesTap, template.CoinRulesMint:
 		return rule{entries: mint}
-	case "LockedAmulet_Unlock", "LockedAmulet_UnlockV2", "LockedAmulet_OwnerExpireLock", "LockedAmulet_OwnerExpireLockV2":
+	case template.LockedCoinUnlock, template.LockedCoinUnlockV2, template.LockedCoinOwnerExpireLock, template.LockedCoinOwnerExpireLockV2:
 		return rule{entries: unlock}
 	case template.CoinExpire, template.CoinExpireV2, template.LockedCoinExpireCoin, template.LockedCoinExpireCoinV2:
 		return rule{entries: expiry}
 	case template.WalletAppInstallExecuteBatch:
 		return rule{entries: batch, payload: true}
-	case "AcceptedTransferOffer_Complete", "AppPaymentRequest_Accept",
-		"SubscriptionRequest_AcceptAndMakePayment", "SubscriptionIdleState_MakePayment":
+	case "AcceptedTransferOffer_Complete", template.AppPaymentRequestAccept,
+		template.SubscriptionRequestAcceptAndMakePayment, template.SubscriptionIdleStateMakePayment:
 		return rule{entries: payment}
-	case "AcceptedAppPayment_Collect", "SubscriptionInitialPayment_Collect", "SubscriptionPayment_Collect":
+	case template.AcceptedAppPaymentCollect, template.SubscriptionInitialPaymentCollect, template.SubscriptionPaymentCollect:
 		return rule{entries: collection}
 	case template.NameRulesCollectInitialEntryPayment, template.NameRulesCollectEntryRenewalPayment:
 		return rule{entries: burntCollection}
-	case "AcceptedAppPayment_Reject", "AcceptedAppPayment_Expire",
-		"SubscriptionInitialPayment_Reject", "SubscriptionInitialPayment_Expire",
-		"SubscriptionPayment_Reject", "SubscriptionPayment_Expire":
+	case template.AcceptedAppPaymentReject, template.AcceptedAppPaymentExpire,
+		template.SubscriptionInitialPaymentReject, template.SubscriptionInitialPaymentExpire,
+		template.SubscriptionPaymentReject, template.SubscriptionPaymentExpire:
 		return rule{entries: refund}
 	case "SubscriptionIdleState_ExpireSubscription":
 		return rule{entries: subscriptionEnd}
@@ -72,7 +72,7 @@ func ruleOfChoice(choice string) rule {
 		return rule{entries: instructionEnded, payload: true}
 	case template.AllocationFactoryAllocate:
 		return rule{entries: allocation}
-	case "Allocation_ExecuteTransfer":
+	case template.AllocationExecuteTransfer:
 		return rule{entries: allocationExecuted, payload: true}
 	case "Allocation_Settle":
 		return rule{entries: allocationSettled, payload: true}

@@ -49,7 +49,7 @@ func factoryTransfer(b branch) []store.WalletEntry {
 		entry.InstructionID = b.text(e, "transfer instruction", output.At("transferInstructionCid"))
 		entry.InstructionReceiver, entry.InstructionAmount = t.receiver, t.amount
 	case "TransferInstructionResult_Completed":
-		entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+		entry.Choice, entry.InterfaceID = template.CoinRulesTransfer, ""
 		if t.receiver == t.sender {
 			entry.Sender.Amount = decimal.Decimal{}
 		} else {
@@ -153,7 +153,7 @@ func allocation(b branch) []store.WalletEntry {
 	e := b.event()
 	specification := b.argument(e).At("allocation")
 	entry := b.entry(store.WalletTransfer, e)
-	entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+	entry.Choice, entry.InterfaceID = template.CoinRulesTransfer, ""
 	if leg := specification.At("transferLeg"); leg != nil {
 		entry.Sender = store.PartyAmount{Party: b.text(e, "sender", leg.At("sender")), Amount: b.amount(e, "amount", leg.At("amount")).Neg()}
 		return []store.WalletEntry{entry}
@@ -178,7 +178,7 @@ func allocationExecuted(b branch) []store.WalletEntry {
 	e := b.event()
 	t := transferOf{sender: b.payload(e.ContractID).At("allocation", "transferLeg", "sender").Text()}
 	return []store.WalletEntry{b.delivery(e, t, func(entry *store.WalletEntry) {
-		entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+		entry.Choice, entry.InterfaceID = template.CoinRulesTransfer, ""
 	})}
 }
 
@@ -229,7 +229,7 @@ func settlement(b branch) (entries []store.WalletEntry) {
 
 func (b branch) settlementEntry(sender string, amount decimal.Decimal) store.WalletEntry {
 	entry := b.entry(store.WalletTransfer, b.event())
-	entry.Choice, entry.InterfaceID = "AmuletRules_Transfer", ""
+	entry.Choice, entry.InterfaceID = template.CoinRulesTransfer, ""
 	entry.Sender = store.PartyAmount{Party: sender, Amount: amount}
 	return entry
 }

@@ -99,7 +99,7 @@ func trafficPurchase(b branch) []store.WalletEntry {
 	entry.Receivers = []store.PartyAmount{{Party: b.governanceParty()}}
 	var entries []store.WalletEntry
 	for at := b.at + 1; at < b.end; at++ {
-		if tap := b.seen[at]; tap.Choice == "AmuletRules_DevNet_Tap" && tap.PackageName == template.CoinPackage {
+		if tap := b.seen[at]; tap.Choice == template.CoinRulesTap && tap.PackageName == template.CoinPackage {
 			entries = append(entries, mint(b.branch(at))...)
 		}
 	}
@@ -148,7 +148,7 @@ func sendByPreapproval(b branch) []store.WalletEntry {
 	totals := result.At("result", "summary")
 	receiver := b.otherParty(totals.At("balanceChanges"), sender)
 	entry := b.transferEntry(e, sender, b.summary(e, totals), []output{{receiver: receiver, amount: b.amount(e, "amount", argument.At("amount"))}})
-	entry.Choice = "TransferPreapproval_Send"
+	entry.Choice = template.TransferPreapprovalSend
 	entry.Description = cmp.Or(argument.At("description").Text(), reasonOf(argument.At("meta")), reasonOf(result.At("meta")))
 	return []store.WalletEntry{entry}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
@@ -57,7 +58,7 @@ func (d *database) deriveAgain(ctx context.Context, stream string) error {
 		return fmt.Errorf("deriving the lifetimes of %s again: %w", stream, err)
 	}
 	if stream == schemas.ScanStream {
-		return nil
+		return d.deriveMovements(ctx, false)
 	}
 	if err := wallet.New(d.db, stream, 0, d.p.log).CatchUp(ctx); err != nil {
 		return fmt.Errorf("deriving the wallets of %s again: %w", stream, err)
@@ -124,10 +125,23 @@ func (d *database) participant(ctx context.Context) (string, error) {
 	return "", ledger.ErrNoStream
 }
 
-// RebuildWallets derives the wallets of one stream, or of those of all nodes, again. rebuilt is
-// called after each.
-func (a *App) RebuildWallets(ctx context.Context, only string, rebuilt func(stream string)) error {
+// What Rebuild derives again.
+const (
+	RebuildsWallets   = "wallets"
+	RebuildsMovements = "movements"
+)
+
+// Rebuild derives the movements of public history again, or the wallets of one stream or of those of all
+// nodes. rebuilt is called after each.
+func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(stream string)) error {
 	if err := a.db.open(ctx); err != nil {
+		return err
+	}
+	if what == RebuildsMovements {
+		err := a.db.seized(ctx, schemas.ScanStream, func(ctx context.Context) error { return a.db.deriveMovements(ctx, true) })
+		if err == nil {
+			rebuilt(schemas.ScanStream)
+		}
 		return err
 	}
 	if only == schemas.ScanStream {
@@ -142,6 +156,24 @@ func (a *App) RebuildWallets(ctx context.Context, only string, rebuilt func(stre
 			return err
 		}
 		rebuilt(stream)
+	}
+	return nil
+}
+
+// deriveMovements brings the movements of public history up to its end, from the start with again.
+func (d *database) deriveMovements(ctx context.Context, again bool) error {
+	catalog, err := d.p.catalog()
+	if err != nil {
+		return err
+	}
+	movements := analytics.NewMovements(d.db, schemas.ScanStream, catalog, 0, d.p.log)
+	if again {
+		if err := movements.Rebuild(ctx); err != nil {
+			return err
+		}
+	}
+	if err := movements.CatchUp(ctx); err != nil {
+		return fmt.Errorf("deriving the movements of %s: %w", schemas.ScanStream, err)
 	}
 	return nil
 }

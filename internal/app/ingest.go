@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
@@ -146,6 +147,11 @@ func (s *streams) alongside(ctx context.Context, from *ingested, beside ...func(
 			return err
 		}
 	}
+	if movements := s.movements(from); movements != nil {
+		if err := movements.CatchUp(ctx); err != nil {
+			return err
+		}
+	}
 	return indexer.NewLifetimes(from.db, from.stream(), 0, s.p.log).CatchUp(ctx)
 }
 
@@ -167,6 +173,14 @@ func (s *streams) wallets(from *ingested) *wallet.Wallets {
 		return nil
 	}
 	return wallet.New(from.db, from.stream(), 0, s.p.log)
+}
+
+// movements are those of public history, nil for a node's stream.
+func (s *streams) movements(from *ingested) *analytics.Movements {
+	if from.stream() != schemas.ScanStream {
+		return nil
+	}
+	return analytics.NewMovements(from.db, from.stream(), s.catalog, 0, s.p.log)
 }
 
 // run ingests and follows all streams until ctx ends. An upstream's fault is waited out, and
@@ -201,8 +215,8 @@ func (s *streams) work(ctx context.Context, from *ingested) {
 	_ = beside.Wait() // what fails there has said so
 }
 
-// derive keeps what is derived from a stream, its lifetimes, its copy for lookups and its
-// wallets, up with it until ctx ends.
+// derive keeps what is derived from a stream, its lifetimes, its copy for lookups, its wallets and
+// movements, up with it until ctx ends.
 func (s *streams) derive(ctx context.Context, from *ingested) error {
 	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
 		return nil
@@ -212,14 +226,20 @@ func (s *streams) derive(ctx context.Context, from *ingested) error {
 	if copied := s.lookupRows(from); copied != nil {
 		group.Go(func() error { return copied.Run(ctx) })
 	}
-	if wallets := s.wallets(from); wallets != nil {
+	// A backfill comes first: nobody has a present state before its end anyway, and larger ranges cost less.
+	following := func(run func(context.Context) error) {
 		group.Go(func() error {
-			// A backfill comes first: nobody has a wallet's present state before its end anyway.
 			if !waitFor(ctx, func() bool { return from.live().following }) {
 				return nil
 			}
-			return wallets.Run(ctx)
+			return run(ctx)
 		})
+	}
+	if wallets := s.wallets(from); wallets != nil {
+		following(wallets.Run)
+	}
+	if movements := s.movements(from); movements != nil {
+		following(movements.Run)
 	}
 	return group.Wait()
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/proto"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/coins"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
@@ -19,7 +20,7 @@ func filled(t *testing.T) map[string]Block {
 	rows.Fill(&schemas.Batch{Stream: schemas.ScanStream, Items: schematest.New(schematest.Config{Seed: 3, Items: 200}).Items})
 	blocks := maps.Clone(rows.Blocks())
 	lifetimes, ends, ended := NewLifetimes(), NewEnds(), NewEndedContracts()
-	contracts, entries, statuses := NewWalletContracts(), NewWalletLog(), NewStreamRecords[WalletStatus]()
+	contracts, entries, statuses, movements := NewWalletContracts(), NewWalletLog(), NewStreamRecords[WalletStatus](), NewMovements()
 	one, err := decimal.Parse("1.5")
 	if err != nil {
 		t.Fatal(err)
@@ -32,11 +33,12 @@ func filled(t *testing.T) map[string]Block {
 		ended.Append("s", EndedContract{Key: Key(id), Signatories: []string{party}})
 		contracts.Append("s", &WalletContract{ContractRow: row, Party: party, Ended: i%2 == 0, WalletTerms: WalletTerms{Amount: one, ExpiresAt: NeverArchived}})
 		entries.Append("s", &WalletEntry{Party: party, Offset: int64(i), Receivers: []PartyAmount{{Party: party, Amount: one}}})
+		movements.Append("s", &Movement{Movement: coins.Movement{Party: party, Amount: one, Pocket: coins.Locked, Cause: coins.Mint, Source: coins.FromCoins}})
 		statuses.Append("s", WalletStatus{Party: party, Kind: TrackedOffer, TrackingID: id})
 	}
 	for table, block := range map[string]Block{
 		"contracts_live": lifetimes, "contracts_archived": lifetimes, "contract_ends": ends, "ended_contracts": ended,
-		"wallet_contracts": contracts, "wallet_log": entries, "wallet_status": statuses,
+		"wallet_contracts": contracts, "wallet_log": entries, "wallet_status": statuses, "movements": movements,
 	} {
 		blocks[table] = block
 	}

@@ -132,16 +132,21 @@ func (s *Shape) appendValues(dst []byte, v *values) (_ []byte, argument, end int
 
 // ArgumentScalar returns which of the scalars of the event's body stands in a place of
 // Argument, -1 if none does.
-func (s *Shape) ArgumentScalar(at int) int { return s.scalarAt(s.lines[1].from + at) }
+func (s *Shape) ArgumentScalar(at int) int { return s.valueAt(s.lines[1].from+at, scalarMark) }
+
+// ArgumentParty returns which of the parties of the event's body is in a place of Argument, -1 if none
+// is.
+func (s *Shape) ArgumentParty(at int) int { return s.valueAt(s.lines[1].from+at, partyMark) }
 
 // ResultScalar is the same for Result.
-func (s *Shape) ResultScalar(at int) int { return s.scalarAt(s.lines[2].from + at) }
+func (s *Shape) ResultScalar(at int) int { return s.valueAt(s.lines[2].from+at, scalarMark) }
 
-func (s *Shape) scalarAt(at int) int {
+// valueAt counts the values of a kind before the one in a place.
+func (s *Shape) valueAt(at int, kind byte) int {
 	n := 0
 	for _, mark := range s.whole.steps {
 		switch {
-		case mark.mark != scalarMark:
+		case mark.mark != kind:
 		case int(mark.at) == at:
 			return n
 		default:

@@ -7,23 +7,12 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history/audit"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/coins"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
+	"github.com/ledgerlake/ledgerlake/schemas/values/payload"
 )
-
-// burners are choices below which coins may disappear without the result's saying how
-// many: the coins themselves say it.
-var burners = map[string]bool{
-	template.CoinExpire: true, template.CoinExpireV2: true, template.LockedCoinExpireCoin: true, template.LockedCoinExpireCoinV2: true,
-	template.NameRulesCollectInitialEntryPayment: true, template.NameRulesCollectEntryRenewalPayment: true,
-	"AnsEntryContext_CollectInitialEntryPayment": true, "AnsEntryContext_CollectEntryRenewalPayment": true,
-	// Its fees, which there were once, stand in the result of the transfer below it; not
-	// where it has none.
-	template.TransferFactoryTransfer: true,
-	// Its legs to the burn account.
-	template.SettlementFactorySettleBatch: true,
-}
 
 // repeaters are choices whose result repeats that of the choice by which they do their work.
 var repeaters = map[string]bool{"TransferPreapprovalProposal_Accept": true}
@@ -105,7 +94,7 @@ type coinReader struct {
 	open    []int                   // exercises around an event
 	// made and gone are the coins of many updates, so that each needs no list of its own.
 	made, gone []coin
-	fields     []payload // of the record that is being read
+	fields     []payload.Value // of the record that is being read
 
 	facts   []audit.EventFacts // of the events of the update
 	read    places             // of an event of which the texts are read
@@ -157,7 +146,7 @@ func (r *coinReader) update(u *schemas.Update, facts []audit.EventFacts) (c coin
 	clear(r.claimed)
 	for i := range u.Events {
 		e := &u.Events[i]
-		r.burner[i] = r.parent[i] >= 0 && r.burner[r.parent[i]] || e.Kind == schemas.Exercised && burners[e.Choice]
+		r.burner[i] = r.parent[i] >= 0 && r.burner[r.parent[i]] || e.Kind == schemas.Exercised && coins.BurnsUnstated(e.Choice)
 	}
 	if c.local {
 		r.findParts(&c, u)
@@ -236,15 +225,15 @@ func coinType(catalog *values.Catalog, e *schemas.Event) *values.Type {
 
 // coinWorth reads the amount of a coin, locked or not.
 func coinWorth(kind *values.Type, e *schemas.Event, encoding schemas.Encoding) (decimal.Decimal, bool) {
-	return worthOf(newPayload(e.Argument, kind, encoding)).amount()
+	return worthOf(payload.New(e.Argument, kind, encoding)).Amount()
 }
 
 // worthOf returns the amount of a coin, locked or not, out of what it was created with.
-func worthOf(p payload) payload {
-	if inner := p.field("amulet"); inner.json != nil {
+func worthOf(p payload.Value) payload.Value {
+	if inner := p.Field("amulet"); inner.JSON != nil {
 		p = inner
 	}
-	return p.path("amount", "initialAmount")
+	return p.Path("amount", "initialAmount")
 }
 
 func (r *coinReader) kind(e *schemas.Event) *choiceKind {
@@ -323,11 +312,11 @@ func newSummaryFields(summary, argument *values.Type) summaryFields {
 }
 
 // pick returns one of the fields that payload.fields gave, absent for -1.
-func pick(fields []payload, i int) payload {
+func pick(fields []payload.Value, i int) payload.Value {
 	if i >= 0 && i < len(fields) {
 		return fields[i]
 	}
-	return payload{}
+	return payload.Value{}
 }
 
 // choice reads what an exercise says of the supply.

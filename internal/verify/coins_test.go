@@ -10,29 +10,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-func TestAmounts(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"0.0000000000", "0.0000000000"},
-		{"0E-10", "0.0000000000"},
-		{"1", "1.0000000000"},
-		{"-1.5", "-1.5000000000"},
-		{"0.0000000001", "0.0000000001"},
-		{"-0.0000000001", "-0.0000000001"},
-		{"123456789012345678.0123456789", "123456789012345678.0123456789"},
-		{"9999999999999999999999999999.9999999999", "9999999999999999999999999999.9999999999"},
-	} {
-		got, ok := amountOf([]byte(c.text))
-		if !ok || got.String() != c.want {
-			t.Errorf("%s is read as %s, %t; want %s", c.text, got, ok, c.want)
-		}
-	}
-	for _, text := range []string{"", "-", ".", "1.", ".5", "1.12345678901", "1e5", "1,5", "12345678901234567890123456789", " 1"} {
-		if got, ok := amountOf([]byte(text)); ok {
-			t.Errorf("%q is read as %s", text, got)
-		}
-	}
-}
-
 // The payload of a transfer's summary in protobuf_json; fees in its output list.
 const summaryJSON = `{"record":{"fields":[` +
 	`{"value":{"numeric":"1.0000000000"}},{"value":{"numeric":"6.0000000000"}},{"value":{"numeric":"3.0000000000"}},{"value":{"numeric":"40.0000000000"}},` +
@@ -84,22 +61,3 @@ func TestTransfersAreReadInBothEncodings(t *testing.T) {
 }
 
 // What is not the JSON expected must end a walk, not loop or panic.
-func FuzzPayload(f *testing.F) {
-	f.Add([]byte(summaryJSON))
-	f.Add([]byte(`{"a":[1,2,{"b":"\\\""}],"c":null}`))
-	f.Add([]byte(`{"record":{"fields":[{"value"`))
-	kind := values.Default().ChoiceResult("splice-amulet", "pkg:Splice.AmuletRules:AmuletRules", "", "AmuletRules_Transfer")
-	f.Fuzz(func(t *testing.T, json []byte) {
-		for _, compact := range []bool{true, false} {
-			p := payload{json, kind, compact}
-			for _, field := range p.field("summary").appendFields(nil) {
-				field.each(func(e payload) { e.amount() })
-				field.some().text()
-			}
-			p.path("round", "number").text()
-		}
-		if end := skip(json); end > len(json) || len(json) > 0 && end < 1 {
-			t.Fatalf("skip of %q is %d", json, end)
-		}
-	})
-}

@@ -5,6 +5,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
+	"github.com/ledgerlake/ledgerlake/schemas/values/payload"
 )
 
 // slot is where a number stands in the argument or the result of an event.
@@ -54,12 +55,12 @@ type finder struct {
 }
 
 // slot returns where a number, or the text of one, stands.
-func (f *finder) slot(p payload) slot {
+func (f *finder) slot(p payload.Value) slot {
 	if f.scalarAt == nil {
-		text := p.text()
+		text := p.Text()
 		return slot{there: text != nil, text: text}
 	}
-	v := p.value()
+	v := p.Raw()
 	if v == nil {
 		return slot{}
 	}
@@ -76,7 +77,7 @@ func (f *finder) slot(p payload) slot {
 
 // number returns the number in a slot of the event under way; ok is false if there is none.
 func (r *coinReader) number(pl *places, s slot) (_ decimal.Decimal, ok bool) {
-	return amountOf(r.textOf(pl, s))
+	return payload.Amount(r.textOf(pl, s))
 }
 
 func (r *coinReader) textOf(pl *places, s slot) []byte {
@@ -131,7 +132,7 @@ func (r *coinReader) choicePlaces(u *schemas.Update, i int, k *choiceKind) *plac
 	e := &u.Events[i]
 	compact := u.Encoding == schemas.CompactJSON
 	pl := r.shaped(i, shapeKey{kind: k, compact: compact}, func(pl *places, argument, result finder) {
-		r.findChoice(k, argument, payload{[]byte(argument.line), k.argument, compact}, result, payload{[]byte(result.line), k.result, compact})
+		r.findChoice(k, argument, payload.Value{JSON: []byte(argument.line), Kind: k.argument, Compact: compact}, result, payload.Value{JSON: []byte(result.line), Kind: k.result, Compact: compact})
 	})
 	if pl != nil {
 		return pl
@@ -140,47 +141,47 @@ func (r *coinReader) choicePlaces(u *schemas.Update, i int, k *choiceKind) *plac
 	*pl = places{rewards: pl.rewards[:0], outputFees: pl.outputFees[:0], outputs: pl.outputs[:0], ratios: pl.ratios[:0]}
 	texts := finder{places: pl}
 	argument, result := r.values(e, i)
-	r.findChoice(k, texts, payload{argument, k.argument, compact}, texts, payload{result, k.result, compact})
+	r.findChoice(k, texts, payload.Value{JSON: argument, Kind: k.argument, Compact: compact}, texts, payload.Value{JSON: result, Kind: k.result, Compact: compact})
 	return pl
 }
 
 // findChoice fills in where a choice says what it does: inArgument and inResult make slots
 // of parts of its argument and its result.
-func (r *coinReader) findChoice(k *choiceKind, inArgument finder, argument payload, inResult finder, result payload) {
+func (r *coinReader) findChoice(k *choiceKind, inArgument finder, argument payload.Value, inResult finder, result payload.Value) {
 	pl := inResult.places
 	if k.mints {
-		pl.minted, pl.round = inArgument.slot(argument.field("amount")), inResult.slot(result.path("amuletSum", "round", "number"))
+		pl.minted, pl.round = inArgument.slot(argument.Field("amount")), inResult.slot(result.Path("amuletSum", "round", "number"))
 		return
 	}
-	pl.round = inResult.slot(result.path("round", "number"))
+	pl.round = inResult.slot(result.Path("round", "number"))
 	if k.paid {
-		pl.paid = inResult.slot(result.field("amuletPaid"))
+		pl.paid = inResult.slot(result.Field("amuletPaid"))
 	}
 	if k.summary == nil {
 		return
 	}
-	summary := result.path(k.summary...)
-	if pl.summed = summary.json != nil; !pl.summed {
+	summary := result.Path(k.summary...)
+	if pl.summed = summary.JSON != nil; !pl.summed {
 		return
 	}
-	r.fields = summary.appendFields(r.fields[:0])
-	part := func(i int) payload { return pick(r.fields, i) }
+	r.fields = summary.AppendFields(r.fields[:0])
+	part := func(i int) payload.Value { return pick(r.fields, i) }
 	f := &k.fields
 	for _, reward := range f.rewards {
 		pl.rewards = append(pl.rewards, inResult.slot(part(reward)))
 	}
 	for _, reward := range f.optionalRewards {
-		if p := part(reward).some(); p.json != nil {
+		if p := part(reward).Some(); p.JSON != nil {
 			pl.rewards = append(pl.rewards, inResult.slot(p))
 		}
 	}
-	part(f.outputFees).each(func(p payload) { pl.outputFees = append(pl.outputFees, inResult.slot(p)) })
+	part(f.outputFees).Each(func(p payload.Value) { pl.outputFees = append(pl.outputFees, inResult.slot(p)) })
 	pl.senderChangeFee, pl.holdingFees = inResult.slot(part(f.senderChangeFee)), inResult.slot(part(f.holdingFees))
 	pl.inputs, pl.changes = inResult.slot(part(f.inputAmuletAmount)), inResult.slot(part(f.senderChangeAmount))
-	list := argument.path("transfer", "outputs")
-	pl.listed = list.json != nil
-	list.each(func(p payload) {
-		r.fields = p.appendFields(r.fields[:0])
+	list := argument.Path("transfer", "outputs")
+	pl.listed = list.JSON != nil
+	list.Each(func(p payload.Value) {
+		r.fields = p.AppendFields(r.fields[:0])
 		pl.outputs = append(pl.outputs, inArgument.slot(part(f.outputAmount)))
 		pl.ratios = append(pl.ratios, inArgument.slot(part(f.outputRatio)))
 	})
@@ -191,11 +192,11 @@ func (r *coinReader) worth(u *schemas.Update, i int, kind *values.Type) (decimal
 	e := &u.Events[i]
 	compact := u.Encoding == schemas.CompactJSON
 	pl := r.shaped(i, shapeKey{worth: kind, compact: compact}, func(pl *places, argument, _ finder) {
-		pl.minted = argument.slot(worthOf(payload{[]byte(argument.line), kind, compact}))
+		pl.minted = argument.slot(worthOf(payload.Value{JSON: []byte(argument.line), Kind: kind, Compact: compact}))
 	})
 	if pl == nil {
 		argument, _ := r.values(e, i)
-		return worthOf(newPayload(argument, kind, u.Encoding)).amount()
+		return worthOf(payload.New(argument, kind, u.Encoding)).Amount()
 	}
 	return r.number(pl, pl.minted)
 }

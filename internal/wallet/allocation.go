@@ -201,7 +201,7 @@ func (w *Allocations) WithdrawLeg(ctx context.Context, actor Actor, contractID s
 
 // end withdraws an allocation.
 func (w *Allocations) end(ctx context.Context, actor Actor, name, contractID string, extra *extraArgs, argument map[string]any) (AllocationResult, error) {
-	const choice = "Allocation_Withdraw"
+	const choice = template.AllocationWithdraw
 	extra.Context.Values[template.ContextExpireLock] = anyValue{template.AnyBool, true}
 	argument["extraArgs"] = extra
 	s := exerciseAs(actor.Party, name, contractID, choice, argument)

@@ -3,7 +3,21 @@ package template
 // Choices that more than one part of the product knows. One that only one part knows is spelled
 // there.
 const (
-	CoinRulesMint = "AmuletRules_Mint"
+	CoinRulesTransfer                         = "AmuletRules_Transfer"
+	CoinRulesMint                             = "AmuletRules_Mint"
+	CoinRulesTap                              = "AmuletRules_DevNet_Tap"
+	CoinRulesBuyMemberTraffic                 = "AmuletRules_BuyMemberTraffic"
+	CoinRulesCreateTransferPreapproval        = "AmuletRules_CreateTransferPreapproval"
+	CoinRulesCreateExternalPartySetupProposal = "AmuletRules_CreateExternalPartySetupProposal"
+
+	TransferPreapprovalSend   = "TransferPreapproval_Send"
+	TransferPreapprovalSendV2 = "TransferPreapproval_SendV2"
+	TransferPreapprovalRenew  = "TransferPreapproval_Renew"
+
+	LockedCoinUnlock            = "LockedAmulet_Unlock"
+	LockedCoinUnlockV2          = "LockedAmulet_UnlockV2"
+	LockedCoinOwnerExpireLock   = "LockedAmulet_OwnerExpireLock"
+	LockedCoinOwnerExpireLockV2 = "LockedAmulet_OwnerExpireLockV2"
 
 	CoinExpire             = "Amulet_Expire"
 	CoinExpireV2           = "Amulet_ExpireV2"
@@ -27,6 +41,21 @@ const (
 	NameRulesCollectInitialEntryPayment = "AnsRules_CollectInitialEntryPayment"
 	NameRulesCollectEntryRenewalPayment = "AnsRules_CollectEntryRenewalPayment"
 
+	AppPaymentRequestAccept                 = "AppPaymentRequest_Accept"
+	AcceptedAppPaymentCollect               = "AcceptedAppPayment_Collect"
+	AcceptedAppPaymentReject                = "AcceptedAppPayment_Reject"
+	AcceptedAppPaymentExpire                = "AcceptedAppPayment_Expire"
+	SubscriptionRequestAcceptAndMakePayment = "SubscriptionRequest_AcceptAndMakePayment"
+	SubscriptionIdleStateMakePayment        = "SubscriptionIdleState_MakePayment"
+	SubscriptionInitialPaymentCollect       = "SubscriptionInitialPayment_Collect"
+	SubscriptionInitialPaymentReject        = "SubscriptionInitialPayment_Reject"
+	SubscriptionInitialPaymentExpire        = "SubscriptionInitialPayment_Expire"
+	SubscriptionPaymentCollect              = "SubscriptionPayment_Collect"
+	SubscriptionPaymentReject               = "SubscriptionPayment_Reject"
+	SubscriptionPaymentExpire               = "SubscriptionPayment_Expire"
+
+	AllocationWithdraw           = "Allocation_Withdraw"
+	AllocationExecuteTransfer    = "Allocation_ExecuteTransfer"
 	AllocationFactoryAllocate    = "AllocationFactory_Allocate"
 	SettlementFactorySettleBatch = "SettlementFactory_SettleBatch"
 

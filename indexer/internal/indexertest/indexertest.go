@@ -10,6 +10,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
+	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
@@ -71,6 +72,22 @@ func NodeItems(t *testing.T, cfg devnet.Config, pruned bool, do ...func(*devnet.
 		t.Fatal(err)
 	}
 	return schemas.NodeStream(ledger.NodeDigests().ParticipantID), sink.items
+}
+
+// ScanItems returns the public history of a simulated network as its scan returns it.
+func ScanItems(t *testing.T, ledger *devnet.Ledger) []schemas.Item {
+	t.Helper()
+	server := httptest.NewServer(ledger.Handler())
+	t.Cleanup(server.Close)
+	sink := &memory{}
+	ingester, err := scan.New(scan.Config{BaseURL: server.URL, Settings: stream.Settings{Sink: sink, Log: slog.New(slog.DiscardHandler)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ingester.Backfill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return sink.items
 }
 
 // ScanBatches cuts items of public history into batches of about size that mix neither migrations nor

@@ -31,13 +31,16 @@ func LookupsStream(stream string) string { return stream + "/lookups" }
 // WalletStream names the journal of what is derived from a node's stream for wallets.
 func WalletStream(stream string) string { return stream + "/wallet" }
 
+// MovementsStream names the journal of the movements of holdings that are derived from a stream.
+func MovementsStream(stream string) string { return stream + "/movements" }
+
 // PlacesStream names the journal by which places are filled of a stream that an earlier version wrote.
 func PlacesStream(stream string) string { return stream + "/places" }
 
 // IsDerived reports whether a journal is of something that is derived from a stream in the store. Late
 // verdicts, of SideStream, come from upstream.
 func IsDerived(stream string) bool {
-	for _, derived := range []func(string) string{ContractsStream, LookupsStream, WalletStream, PlacesStream} {
+	for _, derived := range []func(string) string{ContractsStream, LookupsStream, WalletStream, MovementsStream, PlacesStream} {
 		if strings.HasSuffix(stream, derived("")) {
 			return true
 		}

@@ -1,4 +1,6 @@
-package verify
+// Package payload finds parts of contract values where they are stored, in either encoding and without
+// converting them.
+package payload
 
 import (
 	"bytes"
@@ -9,59 +11,60 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// payload is a contract value in one of its encodings: canonical JSON and its type. A
-// payload that is not there has no JSON, and so have all its parts.
-type payload struct {
-	json    []byte // begins with the value; what follows it is not looked at
-	kind    *values.Type
-	compact bool
+// Value is a contract value in one of its encodings: canonical JSON and its type. A
+// value that is not there has no JSON, and so have all its parts.
+type Value struct {
+	JSON    []byte // begins with the value; what follows it is not looked at
+	Kind    *values.Type
+	Compact bool
 }
 
-func newPayload(json []byte, kind *values.Type, encoding schemas.Encoding) payload {
-	return payload{json, kind, encoding == schemas.CompactJSON}
+// New returns a value in an encoding.
+func New(json []byte, kind *values.Type, encoding schemas.Encoding) Value {
+	return Value{json, kind, encoding == schemas.CompactJSON}
 }
 
-// field returns a field of a record by its label, absent if it is not there.
-func (p payload) field(label string) payload {
-	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindRecord {
-		return payload{}
+// Field returns a field of a record by its label, absent if it is not there.
+func (p Value) Field(label string) Value {
+	if p.JSON == nil || p.Kind == nil || p.Kind.Kind != values.KindRecord {
+		return Value{}
 	}
-	for i := range p.kind.Fields {
-		if p.kind.Fields[i].Label != label {
+	for i := range p.Kind.Fields {
+		if p.Kind.Fields[i].Label != label {
 			continue
 		}
-		f := payload{kind: p.kind.Fields[i].Type, compact: p.compact}
-		if p.compact {
-			f.json = member(p.json, label)
+		f := Value{Kind: p.Kind.Fields[i].Type, Compact: p.Compact}
+		if p.Compact {
+			f.JSON = member(p.JSON, label)
 			return f
 		}
-		f.json = member(element(p.elements("record", "fields"), i), "value")
+		f.JSON = member(element(p.elements("record", "fields"), i), "value")
 		return f
 	}
-	return payload{}
+	return Value{}
 }
 
 // elements returns the array below two members of a value in protobuf_json.
-func (p payload) elements(kind, list string) []byte { return member(member(p.json, kind), list) }
+func (p Value) elements(kind, list string) []byte { return member(member(p.JSON, kind), list) }
 
-// appendFields appends all fields of a record in the order of its type, read in one pass.
+// AppendFields appends all fields of a record in the order of its type, read in one pass.
 // Those that are not there are absent.
-func (p payload) appendFields(dst []payload) []payload {
-	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindRecord {
+func (p Value) AppendFields(dst []Value) []Value {
+	if p.JSON == nil || p.Kind == nil || p.Kind.Kind != values.KindRecord {
 		return dst
 	}
 	start := len(dst)
-	dst = slices.Grow(dst, len(p.kind.Fields))[:start+len(p.kind.Fields)]
+	dst = slices.Grow(dst, len(p.Kind.Fields))[:start+len(p.Kind.Fields)]
 	list := dst[start:]
 	clear(list)
 	set := func(i int, json []byte) {
 		if i >= 0 && i < len(list) {
-			list[i] = payload{json, p.kind.Fields[i].Type, p.compact}
+			list[i] = Value{json, p.Kind.Fields[i].Type, p.Compact}
 		}
 	}
-	if p.compact {
-		eachMember(p.json, func(key, value []byte) bool {
-			set(slices.IndexFunc(p.kind.Fields, func(f values.Field) bool { return f.Label == string(key) }), value)
+	if p.Compact {
+		eachMember(p.JSON, func(key, value []byte) bool {
+			set(slices.IndexFunc(p.Kind.Fields, func(f values.Field) bool { return f.Label == string(key) }), value)
 			return true
 		})
 		return dst
@@ -75,58 +78,58 @@ func (p payload) appendFields(dst []payload) []payload {
 	return dst
 }
 
-// path is field of field.
-func (p payload) path(labels ...string) payload {
+// Path is Field of Field.
+func (p Value) Path(labels ...string) Value {
 	for _, l := range labels {
-		p = p.field(l)
+		p = p.Field(l)
 	}
 	return p
 }
 
-// some returns the content of an optional, absent for none.
-func (p payload) some() payload {
-	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindOptional {
-		return payload{}
+// Some returns the content of an optional, absent for none.
+func (p Value) Some() Value {
+	if p.JSON == nil || p.Kind == nil || p.Kind.Kind != values.KindOptional {
+		return Value{}
 	}
-	p.kind = p.kind.Elem
-	if !p.compact {
-		p.json = member(member(p.json, "optional"), "value")
-	} else if bytes.HasPrefix(p.json, []byte("null")) {
-		p.json = nil
+	p.Kind = p.Kind.Elem
+	if !p.Compact {
+		p.JSON = member(member(p.JSON, "optional"), "value")
+	} else if bytes.HasPrefix(p.JSON, []byte("null")) {
+		p.JSON = nil
 	}
 	return p
 }
 
-// each calls f for each element of a list.
-func (p payload) each(f func(payload)) {
-	if p.json == nil || p.kind == nil || p.kind.Kind != values.KindList {
+// Each calls f for each element of a list.
+func (p Value) Each(f func(Value)) {
+	if p.JSON == nil || p.Kind == nil || p.Kind.Kind != values.KindList {
 		return
 	}
-	list := p.json
-	if !p.compact {
+	list := p.JSON
+	if !p.Compact {
 		list = p.elements("list", "elements")
 	}
 	eachElement(list, func(value []byte) bool {
-		f(payload{value, p.kind.Elem, p.compact})
+		f(Value{value, p.Kind.Elem, p.Compact})
 		return true
 	})
 }
 
-// value returns the JSON of a party, contract id, number or numeric, nil if absent. It is not
+// Raw returns the JSON of a party, contract id, number or numeric, nil if absent. It is not
 // cut at its end.
-func (p payload) value() []byte {
-	if p.json == nil || p.kind == nil {
+func (p Value) Raw() []byte {
+	if p.JSON == nil || p.Kind == nil {
 		return nil
 	}
-	if !p.compact {
-		return member(p.json, p.kind.Kind.String())
+	if !p.Compact {
+		return member(p.JSON, p.Kind.Kind.String())
 	}
-	return p.json
+	return p.JSON
 }
 
-// text returns the text of a party, contract id, number or numeric, nil if absent.
-func (p payload) text() []byte {
-	v := p.value()
+// Text returns the text of a party, contract id, number or numeric, nil if absent.
+func (p Value) Text() []byte {
+	v := p.Raw()
 	if v == nil {
 		return nil
 	}
@@ -136,11 +139,11 @@ func (p payload) text() []byte {
 	return v[:skip(v)]
 }
 
-// amount returns a numeric; ok is false if it is absent or not a number that the network stores.
-func (p payload) amount() (_ decimal.Decimal, ok bool) { return amountOf(p.text()) }
+// Amount returns a numeric; ok is false if it is absent or not a number that the network stores.
+func (p Value) Amount() (_ decimal.Decimal, ok bool) { return Amount(p.Text()) }
 
-// amountOf reads the text of a numeric, nil if it is absent.
-func amountOf(text []byte) (_ decimal.Decimal, ok bool) {
+// Amount reads the text of a numeric, nil if it is absent.
+func Amount(text []byte) (_ decimal.Decimal, ok bool) {
 	if text == nil {
 		return decimal.Decimal{}, false
 	}

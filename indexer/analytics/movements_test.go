@@ -1,0 +1,207 @@
+package analytics
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
+	"github.com/ledgerlake/ledgerlake/indexer/journal"
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/devnet/devnettest"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+
+type fixture struct {
+	*enginetest.Store
+	db  *store.DB
+	log *slog.Logger
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	s := enginetest.StartMigrated(t, indexer.MigrateCluster)
+	return &fixture{s, storetest.Open(t, s), slog.New(slog.DiscardHandler)}
+}
+
+func (f *fixture) movements() *Movements {
+	return NewMovements(f.db, schemas.ScanStream, values.Default(), time.Millisecond, f.log)
+}
+
+// network is a simulated network.
+func network(t *testing.T, cfg devnet.Config) *devnet.Ledger {
+	t.Helper()
+	cfg.Dir = t.TempDir()
+	ledger, err := devnet.New(t.Context(), cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := ledger.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ledger
+}
+
+// write stores items in batches of a size, with their lifetimes, and derives movements after each.
+func (f *fixture) write(t *testing.T, items []schemas.Item, size int, m *Movements) {
+	t.Helper()
+	writer := indexer.NewWriter(f.db, schemas.ScanStream, f.log)
+	for _, b := range indexertest.ScanBatches(items, size) {
+		if err := writer.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := indexer.NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMovementsAreThoseOfTheNetwork derives the movements of a history in which everything happens that
+// commands and the network itself can do, and compares them with what the network has minted and burnt, and
+// with the coins that its parties held at several times.
+func TestMovementsAreThoseOfTheNetwork(t *testing.T) {
+	ledger := network(t, devnet.Config{Updates: schematest.Rounds(1500, 20_000), Seed: 11, Days: 3, Node: &devnet.NodeConfig{}})
+	devnettest.New(t, ledger).Live()
+	f := newFixture(t)
+	items := indexertest.ScanItems(t, ledger)
+	f.write(t, items, len(items)/5, f.movements())
+	sums := indexertest.Texts(t, f.DSN, `
+		SELECT concat('minted ', toString(sumIf(amount, cause = 'mint')), ', burnt ', toString(-sumIf(amount, cause = 'burn')), ', transfers ', toString(sumIf(amount, cause = 'transfer')),
+		              ', locks ', toString(sumIf(amount, cause = 'lock')), ', unexplained ', toString(countIf(cause = 'unexplained')), ' of ', toString(countIf(round < 0)))
+		FROM movements`)
+	supply := ledger.Supply()
+	want := fmt.Sprintf("minted %s, burnt %s, transfers 0, locks 0, unexplained 0 of 0", decimal.Must(supply.Minted).Short(), decimal.Must(supply.Burned).Short())
+	if sums[0] != want {
+		t.Errorf("movements: %s\nthe network: %s", sums[0], want)
+	}
+	for _, at := range []int{len(items) / 4, len(items) / 2, len(items) - 1} {
+		if got, want := f.balances(t, items[at].Position(), movedBalances), f.balances(t, items[at].Position(), heldBalances); !slices.Equal(got, want) {
+			t.Errorf("at %s the balances by movements are %q, by coins %q", items[at].Position(), got, want)
+		}
+	}
+	wantKinds := []string{"burn expiry", "burn fee", "burn leg", "burn name", "burn preapproval", "burn traffic", "lock ", "mint app", "mint development_fund",
+		"mint operator", "mint tap", "mint validator_liveness", "mint validator_usage", "transfer "}
+	if kinds := indexertest.Texts(t, f.DSN, "SELECT DISTINCT concat(toString(cause), ' ', class) AS kind FROM movements ORDER BY kind"); !slices.Equal(kinds, wantKinds) {
+		t.Errorf("the history has movements of kinds %q, want %q", kinds, wantKinds)
+	}
+}
+
+// Balances by party and pocket at a position.
+const (
+	movedBalances = `
+		SELECT concat(party, ' ', toString(pocket), ' ', toString(sum(amount)))
+		FROM movements
+		WHERE (migration_id, record_time) <= (%[1]d, %[2]s)
+		GROUP BY party, pocket HAVING sum(amount) != 0 ORDER BY party, pocket`
+	heldBalances = `
+		SELECT concat(owner, ' ', if(locked, 'locked', 'unlocked'), ' ', toString(sum(amount)))
+		FROM
+		(
+			SELECT endsWith(template, ':LockedAmulet') AS locked, if(locked, JSONExtractRaw(argument, 'record', 'fields', 1, 'value'), argument) AS coin,
+			       JSONExtractString(coin, 'record', 'fields', 2, 'value', 'party') AS owner,
+			       toDecimal128(JSONExtractString(coin, 'record', 'fields', 3, 'value', 'record', 'fields', 1, 'value', 'numeric'), 10) AS amount
+			FROM (
+				SELECT template, migration_id, created_time, archived_at, argument AS argument FROM contracts_live
+				UNION ALL SELECT template, migration_id, created_time, archived_at, argument AS argument FROM contracts_archived
+			)
+			WHERE template IN ('splice-amulet:Splice.Amulet:Amulet', 'splice-amulet:Splice.Amulet:LockedAmulet') AND migration_id = %[1]d AND created_time <= %[2]s AND archived_at > %[2]s
+		)
+		GROUP BY owner, locked ORDER BY owner, locked`
+)
+
+func (f *fixture) balances(t *testing.T, at schemas.Position, query string) []string {
+	t.Helper()
+	instant := fmt.Sprintf("fromUnixTimestamp64Micro(%d, 'UTC')", at.RecordTime)
+	return indexertest.Texts(t, f.DSN, fmt.Sprintf(query, at.MigrationID, instant))
+}
+
+// rows is the count and the sum of hashes of the table.
+func (f *fixture) rows(t *testing.T) string {
+	t.Helper()
+	return indexertest.Texts(t, f.DSN, "SELECT concat(toString(count()), ' ', toString(sum(cityHash64(*)))) FROM movements")[0]
+}
+
+func (f *fixture) exec(t *testing.T, statement string) {
+	t.Helper()
+	for _, shard := range f.Shards {
+		if err := shard.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// TestMovementsSurviveAnyEnd ends the derivation at each of its steps, and has another process go on, which
+// remembers nothing: the table then has the rows of an undisturbed run, and so has one that is rebuilt.
+func TestMovementsSurviveAnyEnd(t *testing.T) {
+	items := indexertest.ScanItems(t, network(t, devnet.Config{Updates: 400, Seed: 3, Days: 2}))
+	undisturbed, f := newFixture(t), newFixture(t)
+	undisturbed.write(t, items, len(items)/4, undisturbed.movements())
+	writer := indexer.NewWriter(f.db, schemas.ScanStream, f.log)
+	// announced is a process that is about to apply a range.
+	announced := func() (*Movements, store.BatchRow) {
+		m := f.movements()
+		if _, err := m.follower.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		row, _, err := m.follower.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, row
+	}
+	for i, b := range indexertest.ScanBatches(items, len(items)/4) {
+		if err := writer.Write(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		first, row := announced()
+		f.exec(t, "RENAME TABLE movements TO lost")
+		if err := first.apply(t.Context(), &row); err == nil && first.rows.Rows() > 0 {
+			t.Fatal("a range is applied without its table")
+		}
+		f.exec(t, "RENAME TABLE lost TO movements")
+		second, row := announced()
+		if err := second.apply(t.Context(), &row); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.movements().CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// One that was replaced while it applied the range does no harm when it goes on.
+		if err := second.Step(t.Context()); (err == nil || errors.Is(err, journal.ErrCaughtUp)) && i == 0 {
+			t.Errorf("a process that was replaced does not step down: %v", err)
+		}
+	}
+	want := undisturbed.rows(t)
+	if got := f.rows(t); got != want {
+		t.Fatalf("the table has %s, undisturbed %s", got, want)
+	}
+	f.exec(t, "ALTER TABLE movements DELETE WHERE entry = 0 SETTINGS mutations_sync = 2")
+	m := f.movements()
+	if err := m.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.rows(t); got != want {
+		t.Errorf("rebuilt the table has %s, before %s", got, want)
+	}
+}

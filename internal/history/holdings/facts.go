@@ -1,0 +1,231 @@
+package holdings
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/coins"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// wholeChoices are those of which parts are needed that are in lists or maps.
+var wholeChoices = []string{template.TransferFactoryTransfer, template.TransferPreapprovalSendV2, template.SettlementFactorySettleBatch}
+
+// facts makes updates of rows.
+type facts struct {
+	catalog *values.Catalog
+	types   map[typeKey]*types
+	body    body
+
+	updates []coins.Update
+	// Of the update under way: the index of each exercise by node number, plus 1, of the nodes below it.
+	parents []int32
+}
+
+type typeKey struct{ packageName, template, iface, choice string }
+
+func newFacts(catalog *values.Catalog) facts {
+	return facts{catalog: catalog, types: make(map[typeKey]*types), body: body{places: make(map[placeKey]place)}}
+}
+
+func (f *facts) reset() { f.updates = f.updates[:0] }
+
+// typesOf returns the types of the values of an event, which may be nil.
+func (f *facts) typesOf(e *store.CoinEvent) *types {
+	key := typeKey{e.PackageName, e.TemplateID, e.InterfaceID, e.Choice}
+	t := f.types[key]
+	if t == nil {
+		t = &types{argument: f.catalog.Template(e.PackageName, e.TemplateID)}
+		if e.Kind == schemas.Exercised {
+			t.argument = f.catalog.ChoiceArgument(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice)
+			t.result = f.catalog.ChoiceResult(e.PackageName, e.TemplateID, e.InterfaceID, e.Choice)
+		}
+		f.types[key] = t
+	}
+	return t
+}
+
+// coin reads what a coin is created with.
+func (f *facts) coin(e *store.CoinEvent) coins.Coin {
+	f.body.begin(e, f.typesOf(e))
+	c := coins.Coin{Owner: string(f.body.text(owner)), Amount: f.body.amount(amount)}
+	if strings.HasSuffix(e.TemplateID, ":LockedAmulet") {
+		c.Locked, c.Context = true, string(f.body.text(lockedFor))
+	}
+	return c
+}
+
+// roundOf reads a mining round.
+func (f *facts) roundOf(e *store.CoinEvent) (o openRound, ok bool) {
+	f.body.begin(e, f.typesOf(e))
+	n, numbered := f.body.number(number)
+	at, timed := f.body.time(opensAt)
+	return openRound{at, n}, numbered && timed
+}
+
+// open adds a coin with which the stream begins.
+func (f *facts) open(admin string, e *store.CoinEvent, c coins.Coin) {
+	f.updates = append(f.updates, coins.Update{
+		Position: e.Position, Admin: admin, Opening: true, Events: []coins.Event{{Parent: -1, Does: coins.Creates, Coin: c, ID: e.Contract}},
+	})
+}
+
+// event adds an event to its update.
+func (f *facts) event(admin string, e *store.CoinEvent) {
+	u := f.update(admin, e)
+	event := coins.Event{Node: e.Node, Parent: f.parent(e.Node), Choice: e.Choice, ID: e.Contract}
+	switch {
+	case e.Kind == schemas.Exercised:
+		f.exercise(u, &event, e)
+	case e.Contract == 0: // an entry of the name service
+		f.name(u, &event, e)
+		return
+	default:
+		event.Does, event.Coin = coins.Creates, f.coin(e)
+	}
+	u.Events = append(u.Events, event)
+}
+
+// update is the one that an event belongs to. One that showed nothing of coins gives way to the next.
+func (f *facts) update(admin string, e *store.CoinEvent) *coins.Update {
+	n := len(f.updates)
+	if n > 0 && f.updates[n-1].Position == e.Position {
+		return &f.updates[n-1]
+	}
+	f.parents = f.parents[:0]
+	if n > 0 && !f.updates[n-1].Opening && !matters(&f.updates[n-1]) {
+		n--
+	}
+	f.updates = slices.Grow(f.updates[:n], 1)[:n+1]
+	u := &f.updates[n]
+	*u = coins.Update{Position: e.Position, Admin: admin, Events: u.Events[:0]}
+	return u
+}
+
+func matters(u *coins.Update) bool {
+	return slices.ContainsFunc(u.Events, func(e coins.Event) bool { return e.Does != coins.Nothing || e.Told != nil && len(e.Told.Legs) > 0 })
+}
+
+// parent is the index of the exercise around a node, -1 if there is none.
+func (f *facts) parent(node int32) int {
+	if int(node) >= len(f.parents) {
+		return -1
+	}
+	return int(f.parents[node]) - 1
+}
+
+func (f *facts) exercise(u *coins.Update, event *coins.Event, e *store.CoinEvent) {
+	for _, child := range e.Children {
+		if int(child) >= len(f.parents) {
+			f.parents = append(f.parents, make([]int32, int(child)+1-len(f.parents))...)
+		}
+		f.parents[child] = int32(len(u.Events)) + 1
+	}
+	if e.Contract != 0 {
+		event.Does = coins.Consumes
+	}
+	if coins.IsTold(e.Choice) {
+		event.Template, event.Told = schemas.TemplateName(e.PackageName, e.TemplateID), f.told(e)
+	}
+}
+
+// name gives the payment for a name its reference.
+func (f *facts) name(u *coins.Update, event *coins.Event, e *store.CoinEvent) {
+	if event.Parent < 0 || u.Events[event.Parent].Told == nil {
+		return
+	}
+	f.body.begin(e, f.typesOf(e))
+	u.Events[event.Parent].Told.Reference = string(f.body.text(entryName))
+}
+
+// told reads what a choice says.
+func (f *facts) told(e *store.CoinEvent) *coins.Told {
+	f.body.begin(e, f.typesOf(e))
+	b := &f.body
+	t := &coins.Told{
+		Sender: string(b.text(sender)), Paid: b.amount(paid), Round: -1,
+		Reference: string(b.text(member)), Reason: string(b.text(description)),
+	}
+	if n, ok := b.number(round); ok {
+		t.Round = n
+	}
+	if t.Summed = b.text(appReward) != nil; t.Summed {
+		t.Minted = f.minted()
+	}
+	if t.Reference == "" && !strings.HasPrefix(e.Choice, "TransferPreapproval_") && e.InterfaceID != "" && e.Consuming {
+		t.Reference = e.ContractID() // an instruction, or an allocation
+	}
+	if slices.Contains(wholeChoices, e.Choice) {
+		f.whole(e, t)
+	}
+	return t
+}
+
+// minted is what a summary says of rewards. Those for liveness are a part of the validator's.
+func (f *facts) minted() (list []coins.ClassAmount) {
+	b := &f.body
+	faucets := b.amount(liveness)
+	for _, m := range [...]coins.ClassAmount{
+		{Class: coins.App, Amount: b.amount(appReward)}, {Class: coins.ValidatorUsage, Amount: b.amount(validator).Minus(faucets)},
+		{Class: coins.ValidatorLiveness, Amount: faucets}, {Class: coins.Operator, Amount: b.amount(operator)},
+		{Class: coins.ActivityRecord, Amount: b.amount(activity)}, {Class: coins.DevelopmentFund, Amount: b.amount(developments)},
+	} {
+		if m.Amount.Sign() != 0 {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// whole reads what is in lists and maps.
+func (f *facts) whole(e *store.CoinEvent, t *coins.Told) {
+	of := f.typesOf(e)
+	argument, result := f.body.values()
+	given, answer := compact(argument, of.argument, e.Encoding), compact(result, of.result, e.Encoding)
+	switch e.Choice {
+	case template.TransferFactoryTransfer:
+		t.Reason = reason(given.At("transfer", "meta"))
+		_, output := answer.At("output").Variant()
+		t.Reference = output.At("transferInstructionCid").Text()
+	case template.TransferPreapprovalSendV2:
+		if r := reason(given.At("meta")); r != "" {
+			t.Reason = r
+		}
+	case template.SettlementFactorySettleBatch:
+		for _, v := range given.At("transferLegs").Elements() {
+			if v.At("instrumentId").Text() != template.CoinInstrument {
+				continue
+			}
+			amount, err := decimal.Parse(v.At("amount").Text())
+			if err != nil || !amount.Storable() {
+				continue
+			}
+			t.Legs = append(t.Legs, coins.TransferLeg{
+				ID: v.At("transferLegId").Text(), Sender: v.At("sender", "owner").Text(), Receiver: v.At("receiver", "owner").Text(),
+				Reason: reason(v.At("meta")), Amount: amount,
+			})
+		}
+	}
+}
+
+func reason(metadata jsonscan.Value) string { return metadata.At("values", template.ReasonKey).Text() }
+
+// compact is a value in compact JSON, nil where it cannot be converted.
+func compact(stored []byte, kind *values.Type, encoding schemas.Encoding) jsonscan.Value {
+	if encoding == schemas.CompactJSON {
+		return slices.Clone(stored)
+	}
+	if kind == nil {
+		return nil
+	}
+	converted, err := values.AppendCompact(nil, stored, kind)
+	if err != nil {
+		return nil
+	}
+	return converted
+}
