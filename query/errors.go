@@ -22,7 +22,7 @@ const (
 	Invalid
 	// NotFound is an object or a state that does not exist: 404.
 	NotFound
-	// AlreadyExists is a conflict with something that exists: 409.
+	// AlreadyExists is a conflict with something that exists, or goes on: 409.
 	AlreadyExists
 	// Aborted is contention with another request: 429.
 	Aborted

@@ -207,6 +207,43 @@ func TestContextsThatAreRefused(t *testing.T) {
 	}
 }
 
+// A contract that has left one synchronizer and is not yet on another cannot be disclosed.
+func TestContractsBetweenSynchronizersAreAConflict(t *testing.T) {
+	for _, c := range []struct{ moves, path, body string }{
+		{"00offer", transferAt + "v1/00offer/choice-contexts/accept", `{}`},
+		{"00lock1", transferAt + "v2/00offer/choice-contexts/withdraw", `{}`},
+		{"00alloc", "/registry/allocations/v2/00alloc/choice-contexts/cancel", `{}`},
+		{"00lock2", settleAt, `{"choiceArguments":{"transferLegs":[],"allocations":[{"allocationCid":"00alloc"}]}}`},
+	} {
+		m := tokenWorld()
+		m.reassigned(c.moves, schemas.Unassignment)
+		s := serve(t, m, func(c *Config) { c.Blobs = &somebody{} })
+		s.refused("POST", c.path, c.body, 409, "Contract "+c.moves+" is being reassigned")
+		s.refused("POST", transferAt+"v1/"+c.moves+"/choice-contexts/reject", `{}`, map[bool]int{true: 409, false: 404}[c.moves == "00offer"], c.moves)
+		m.reassigned(c.moves, schemas.Assignment)
+		var answer json.RawMessage
+		s = serve(t, m, func(c *Config) { c.Blobs = &somebody{} })
+		s.ok("POST", c.path, c.body, &answer)
+	}
+}
+
+// reassigned adds half of a contract's way to another synchronizer.
+func (m *memory) reassigned(contract string, kind schemas.UpdateKind) {
+	u := schemas.Update{
+		Kind: kind, MigrationID: 1, SynchronizerID: sync1, RecordTime: stateEnd - schemas.Micros(1000-len(m.items)), UpdateID: fmt.Sprintf("1220ff%04d", len(m.items)), Encoding: schemas.CompactJSON,
+		Reassignment: &schemas.Reassignment{Submitter: alice, SourceSynchronizer: sync1, TargetSynchronizer: "other::1220ff", UnassignID: "ab", Counter: 1, ContractID: contract},
+	}
+	if kind == schemas.Assignment {
+		u.SynchronizerID = u.Reassignment.TargetSynchronizer
+		for _, it := range m.items {
+			if it.Update != nil && len(it.Update.Events) > 0 && it.Update.Events[0].ContractID == contract {
+				u.Events = it.Update.Events
+			}
+		}
+	}
+	m.items = append(m.items, schemas.Item{Update: &u})
+}
+
 // Where nobody has the blob of a contract, the answer names it; a scan that may have it is asked first.
 func TestMissingBlobsAreNamed(t *testing.T) {
 	for _, b := range []*somebody{nil, {lacks: []string{"00lock1"}}} {

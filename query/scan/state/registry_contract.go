@@ -7,6 +7,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -16,7 +17,8 @@ import (
 const stepPage = 50
 
 // byID returns the active contract with an id, nil if there is none of the templates. Its history
-// leads to it, as lifetimes are not sorted by id.
+// leads to it, as lifetimes are not sorted by id. A contract between two synchronizers is a conflict: it
+// cannot be disclosed until it is assigned.
 func (g *registry) byID(ctx context.Context, id string, templates ...string) (*contract, error) {
 	if err := g.governance.horizon.RequireHistory(ctx); err != nil {
 		return nil, err
@@ -26,6 +28,7 @@ func (g *registry) byID(ctx context.Context, id string, templates ...string) (*c
 		return nil, err
 	}
 	var last *history.StateContract
+	moving := false
 	q := history.ContractQuery{ContractID: id, After: schemas.Start, AfterNode: -1, Through: through, Limit: stepPage}
 	for {
 		steps, err := g.contracts.source.ContractHistory(ctx, q)
@@ -33,7 +36,7 @@ func (g *registry) byID(ctx context.Context, id string, templates ...string) (*c
 			return nil, err
 		}
 		for i := range steps {
-			last = after(last, &steps[i])
+			last, moving = after(last, &steps[i]), unassigns(&steps[i])
 		}
 		if len(steps) < stepPage {
 			break
@@ -44,6 +47,9 @@ func (g *registry) byID(ctx context.Context, id string, templates ...string) (*c
 	if last == nil || !isOf(&last.Event, templates) {
 		return nil, nil
 	}
+	if moving {
+		return nil, query.Errorf(query.AlreadyExists, "Contract %.200s is being reassigned to another synchronizer.", id)
+	}
 	return &g.contracts.compacted([]history.StateContract{*last})[0], nil
 }
 
@@ -51,7 +57,9 @@ func (g *registry) byID(ctx context.Context, id string, templates ...string) (*c
 func after(before *history.StateContract, s *history.ContractStep) *history.StateContract {
 	u := &s.Update
 	switch {
-	case len(u.Events) == 0, u.Events[0].Kind == schemas.Exercised && u.Events[0].Consuming:
+	case unassigns(s):
+		return before
+	case u.Events[0].Kind == schemas.Exercised && u.Events[0].Consuming:
 		return nil
 	case u.Events[0].Kind != schemas.Created:
 		return before
@@ -62,6 +70,8 @@ func after(before *history.StateContract, s *history.ContractStep) *history.Stat
 		SynchronizerID: u.SynchronizerID, ArchivedAt: store.NeverArchived,
 	}
 }
+
+func unassigns(s *history.ContractStep) bool { return len(s.Update.Events) == 0 }
 
 func isOf(e *schemas.Event, templates []string) bool {
 	name := schemas.TemplateName(e.PackageName, e.TemplateID)
