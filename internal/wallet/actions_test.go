@@ -1,6 +1,7 @@
 package wallet_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
@@ -32,7 +34,7 @@ func TestActions(t *testing.T) {
 		run  func(t *testing.T, alice, bob wallet.Actor)
 	}{
 		{"Blobs", w.blobs}, {"Taps", w.taps}, {"Offers", w.offers}, {"BadRequests", w.badRequests}, {"TokenStandard", w.tokenStandard}, {"Preapprovals", w.preapprovals},
-		{"Traffic", w.traffic}, {"FeaturedRights", w.featuredRights}, {"ExternalParties", w.externalParties}, {"Offboarding", w.offboarding},
+		{"ExpiredPreapprovals", w.expiredPreapprovals}, {"Traffic", w.traffic}, {"FeaturedRights", w.featuredRights}, {"ExternalParties", w.externalParties}, {"Offboarding", w.offboarding},
 	} {
 		w.Run(test.name, func(t *testing.T) { test.run(t, alice, bob) })
 	}
@@ -231,6 +233,44 @@ func (w *world) preapprovals(t *testing.T, alice, bob wallet.Actor) {
 	w.awaitPreapproval(t, bob, false)
 	_, err = w.Wallet.Preapprovals.Cancel(t.Context(), bob.Party)
 	wants(t, "cancelling twice", err, wallet.ErrNotFound)
+}
+
+// expiredPreapprovals requests preapprovals when there is one that is good, and when it has expired and
+// the network has not ended it yet.
+func (w *world) expiredPreapprovals(t *testing.T, _, bob wallet.Actor) {
+	request := func(when string, process *wallet.Wallet, have string) string {
+		t.Helper()
+		done, err := process.Preapprovals.Request(t.Context(), bob)
+		if have == "" {
+			return must[wallet.Done](t, when)(done, err).ContractID
+		}
+		var conflict *wallet.Error
+		if wants(t, when, err, wallet.ErrConflict); !errors.As(err, &conflict) || conflict.ContractID != have {
+			t.Errorf("%s: the error is of %s, want the id %s", when, conflict.ContractID, have)
+		}
+		return have
+	}
+	first := request("requesting", w.Restarted(func(c *wallet.Config) { c.PreapprovalLifetime = time.Minute }), "")
+	request("while it is good", w.Wallet, first)
+	afterwards := w.Restarted(func(c *wallet.Config) { c.Public = later{w.Public, time.Minute} })
+	second := request("when it has expired", afterwards, "")
+	if second == first {
+		t.Errorf("the preapproval that has expired, %s, is there", first)
+	}
+	request("when there is another one", afterwards, second)
+	must[wallet.Done](t, "cancelling")(w.Wallet.Preapprovals.Cancel(t.Context(), bob.Party))
+	w.awaitPreapproval(t, bob, false)
+}
+
+// later is public history of a network whose time is ahead.
+type later struct {
+	*wallet.StorePublic
+	by time.Duration
+}
+
+func (p later) Now(ctx context.Context) (time.Time, error) {
+	at, err := p.StorePublic.Now(ctx)
+	return at.Add(p.by), err
 }
 
 // awaitPreapproval waits until public history shows that a receiver has a preapproval, or none.

@@ -157,12 +157,16 @@ func (w *World) hosts(ctx context.Context, _, party string) ([]string, error) {
 	return []string{wallet.ParticipantMember(w.Ledger.NodeDigests().ParticipantID)}, nil
 }
 
-func (w *World) newWallet(operator string, ledger wallet.Ledger) *wallet.Wallet {
+func (w *World) newWallet(operator string, ledger wallet.Ledger, adjust ...func(*wallet.Config)) *wallet.Wallet {
 	w.Helper()
-	made, err := wallet.New(wallet.Config{
+	config := wallet.Config{
 		Ledger: ledger, Reader: wallet.NewStoreReader(w.Wallets), Public: w.Public, Log: quiet, Operator: operator, TransferCommands: true,
 		Wait: maxWait, Timeout: 2 * maxWait,
-	})
+	}
+	for _, change := range adjust {
+		change(&config)
+	}
+	made, err := wallet.New(config)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -188,8 +192,10 @@ func (w *World) AwaitPublic() {
 	}
 }
 
-// Restarted is the wallet of a process that has just started.
-func (w *World) Restarted() *wallet.Wallet { return w.newWallet(w.Operator.Party, w.Client) }
+// Restarted is the wallet of a process that has just started, with some adjustments.
+func (w *World) Restarted(adjust ...func(*wallet.Config)) *wallet.Wallet {
+	return w.newWallet(w.Operator.Party, w.Client, adjust...)
+}
 
 // Advance moves the network's time, by the node's operation for it, and waits until what was due
 // by then is there.
