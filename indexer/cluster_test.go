@@ -101,6 +101,18 @@ func TestCluster(t *testing.T) {
 	}
 	compare(t)
 	t.Run("each shard has its share", func(t *testing.T) { checkShares(t, c) })
+	t.Run("columns have comments", func(t *testing.T) {
+		for _, database := range []string{"default", "default_shard"} {
+			conn, err := engine.Open(t.Context(), c.DSN(t, 2, database))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if lacking := uncommented(t, conn); len(lacking) > 0 {
+				t.Errorf("in database %s columns without the comment of docs/formats/store.md:\n%s", database, strings.Join(lacking, "\n"))
+			}
+		}
+	})
 	t.Run("readers", func(t *testing.T) {
 		if got, want := f.stored(t), digestItems(h.Items); got != want {
 			t.Fatalf("stored %s, want %s", got, want)

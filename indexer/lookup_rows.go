@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/docs/formats"
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
@@ -38,9 +39,12 @@ const (
 // CreateLookupRows makes the tables that LookupRows fills, and copies.Items and
 // copies.Updates read. It is safe to repeat.
 func CreateLookupRows(ctx context.Context, db *store.DB) error {
-	for _, create := range []string{createLookupRows, createNodeLookupRows} {
+	for table, create := range map[string]string{"lookup_rows": createLookupRows, "node_lookup_rows": createNodeLookupRows} {
 		if err := db.Exec(ctx, create, "", nil); err != nil {
 			return fmt.Errorf("creating a table of lookup copies, which needs EmbeddedRocksDB in the ClickHouse server: %w", err)
+		}
+		if err := db.Exec(ctx, alterComments(table, formats.Columns()[table]), "", nil); err != nil {
+			return fmt.Errorf("commenting a table of lookup copies: %w", err)
 		}
 	}
 	return nil

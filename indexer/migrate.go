@@ -161,8 +161,9 @@ func (m *migrator) versions(ctx context.Context) (current, target int64, err err
 	return current, target, nil
 }
 
-// migrateAll runs the steps that are left, on all replicas of a shard: each step on all of them before the
-// next one, because a table must exist on all before it is changed. Nobody else may do so meanwhile.
+// migrateAll runs the steps that are left, and comments what they made, on all replicas of a shard: each
+// step on all of them before the next one, because a table must exist on all before it is changed. Nobody
+// else may do so meanwhile.
 func migrateAll(ctx context.Context, replicas ...*migrator) error {
 	at, from, target := make([]int64, len(replicas)), int64(math.MaxInt64), int64(0)
 	for i, m := range replicas {
@@ -184,6 +185,12 @@ func migrateAll(ctx context.Context, replicas ...*migrator) error {
 			if _, err := m.provider.ApplyVersion(ctx, source.Version, true); err != nil {
 				return fmt.Errorf("migrating the store from version %d to %d: step %s: %w", from, target, step.Name, err)
 			}
+		}
+	}
+	// Replicas repeat the comments of the first one, but for those of views.
+	for _, m := range replicas {
+		if err := comment(ctx, m.db); err != nil {
+			return err
 		}
 	}
 	return nil

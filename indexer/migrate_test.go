@@ -39,7 +39,11 @@ func TestMigrationsAreReported(t *testing.T) {
 	known := int64(schemas.StoreVersion())
 	migrate := func() (steps []Migration) {
 		t.Helper()
-		if err := MigrateAndReport(t.Context(), s.DSN, func(m Migration) { steps = append(steps, m) }); err != nil {
+		if err := MigrateAndReport(t.Context(), s.DSN, func(m Migration) {
+			if !m.Waiting { // the server takes a moment to see that the last migration is over
+				steps = append(steps, m)
+			}
+		}); err != nil {
 			t.Fatal(err)
 		}
 		for i, m := range steps {

@@ -68,11 +68,12 @@ var layers = map[string][]string{
 	// Only tests import it.
 	"internal/bucket/buckettest": {"internal/bucket", "internal/faults"},
 
-	"docs":    {"schemas"},
-	"scripts": nil,
+	"docs":         {"schemas"},
+	"docs/formats": nil,
+	"scripts":      nil,
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
-	"indexer": {"schemas", "internal/cluster", "internal/native", "internal/remote", "internal/store", "internal/history"},
+	"indexer": {"schemas", "docs/formats", "internal/cluster", "internal/native", "internal/remote", "internal/store", "internal/history"},
 	"query":   {"schemas", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/published", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 

@@ -625,6 +625,9 @@ PARTITION BY (migration_id, toYYYYMM(record_time))
 ORDER BY (stream, party, instrument, migration_id, record_time, update_id, entry)
 SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
 
+-- 0191_comments
+-- comes by replication
+
 -- 0179_small_granules
 CREATE TABLE events_next AS events
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')

@@ -1,0 +1,3 @@
+-- +goose Up
+-- Nothing of its own: after the last step all columns get the comments of the data dictionary,
+-- docs/formats/store.md, and this step makes stores of earlier versions come to that.
