@@ -17,6 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/ledgerlake/ledgerlake/internal/remote"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // ClientConfig names the upstream of a Client and its limits.
@@ -43,6 +44,8 @@ type ClientConfig struct {
 	GiveUpAfter time.Duration
 	// MaxPageBytes caps one answer after decompression. Default 256 MiB.
 	MaxPageBytes int64
+	// Values has the types of values that the upstream gives in compact_json. Default values.Default().
+	Values *values.Catalog
 	// Version is sent as User-Agent ledgerlake/<version>. Default "dev".
 	Version string
 	// Log is required.
@@ -75,6 +78,9 @@ func (c *ClientConfig) setDefaults() {
 	}
 	if c.RequestTimeout <= 0 {
 		c.RequestTimeout = 30 * time.Second
+	}
+	if c.Values == nil {
+		c.Values = values.Default()
 	}
 	if c.Backoff == nil {
 		c.Backoff = remote.Backoff

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // Source is the way in which history is read from the upstream.
@@ -54,6 +55,8 @@ type Config struct {
 	Workers int
 	// MaxPageBytes caps one answer. Default 256 MiB.
 	MaxPageBytes int64
+	// Values is explained at ClientConfig.
+	Values *values.Catalog
 	// RequestsPerSecond is for each upstream and explained at ClientConfig.
 	RequestsPerSecond float64
 	// Poll is the longest wait between polls for new history once caught up, when none

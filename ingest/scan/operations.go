@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/remote"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // The operations a Client uses.
@@ -32,15 +33,31 @@ type Page struct {
 	// it must not be changed.
 	Body   []byte
 	decode func([]byte, schemas.Encoding) ([]schemas.Item, error)
+	values *values.Catalog
 }
 
-// Items decodes the page, in the order in which the upstream gave it. Errors wrap
-// schemas.ErrMalformed, a panic included: it is the page's.
+// Items decodes the page, in the order in which the upstream gave it, with all values in
+// protobuf_json. Errors wrap schemas.ErrMalformed, a panic included: it is the page's.
 func (p Page) Items() (items []schemas.Item, err error) {
-	if err := guard.Call(func() error { items, err = p.decode(p.Body, schemas.ProtobufJSON); return nil }); err != nil {
+	if err := guard.Call(func() error { items, err = p.items(); return nil }); err != nil {
 		return nil, fmt.Errorf("%w: %w", schemas.ErrMalformed, err)
 	}
 	return items, err
+}
+
+func (p Page) items() ([]schemas.Item, error) {
+	items, err := p.decode(p.Body, schemas.ProtobufJSON)
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		if u := items[i].Update; u != nil {
+			if err := inProtobuf(u, p.values); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return items, nil
 }
 
 // MigrationInfo is what an upstream holds of one migration.
@@ -210,14 +227,14 @@ func (r *PageRequest) call(operation string) *call {
 // asked for means that there are no more at present.
 func (c *Client) EventsPage(ctx context.Context, r PageRequest) (Page, error) {
 	body, err := c.do(ctx, r.call(eventsOperation))
-	return Page{Body: body, decode: schemas.DecodeEvents}, err
+	return Page{Body: body, decode: schemas.DecodeEvents, values: c.cfg.Values}, err
 }
 
 // UpdatesPage asks for updates without verdicts. Fewer than asked for means that
 // there are no more at present.
 func (c *Client) UpdatesPage(ctx context.Context, r PageRequest) (Page, error) {
 	body, err := c.do(ctx, r.call(updatesOperation))
-	return Page{Body: body, decode: schemas.DecodeUpdates}, err
+	return Page{Body: body, decode: schemas.DecodeUpdates, values: c.cfg.Values}, err
 }
 
 // BeforeRequest asks for one synchronizer's history backwards.
@@ -248,7 +265,7 @@ func (c *Client) UpdatesBefore(ctx context.Context, r BeforeRequest) (Page, erro
 		}{r.MigrationID, r.SynchronizerID, r.Before.String(), r.AtOrAfter.String(), r.Count},
 	}
 	body, err := c.do(ctx, k)
-	return Page{Body: body, decode: schemas.DecodeUpdates}, err
+	return Page{Body: body, decode: schemas.DecodeUpdates, values: c.cfg.Values}, err
 }
 
 // ImportsRequest asks for import updates of a migration.
@@ -276,5 +293,5 @@ func (c *Client) ImportUpdates(ctx context.Context, r ImportsRequest) (Page, err
 		}{r.MigrationID, r.AfterUpdateID, r.Limit},
 	}
 	body, err := c.do(ctx, k)
-	return Page{Body: body, decode: schemas.DecodeUpdates}, err
+	return Page{Body: body, decode: schemas.DecodeUpdates, values: c.cfg.Values}, err
 }

@@ -44,7 +44,7 @@ func newPeers(cfg *Config, status *progress) (*peers, error) {
 			seen: schemas.Start, ends: map[string]ending{}, unsupportedUntil: map[string]time.Time{}}
 		client, err := NewClient(ClientConfig{
 			BaseURL: url, HTTPClient: cfg.HTTPClient, RequestsPerSecond: cfg.RequestsPerSecond,
-			RequestTimeout: cfg.RequestTimeout, Backoff: cfg.Backoff, MaxRetryAfter: cfg.MaxRetryAfter, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes,
+			RequestTimeout: cfg.RequestTimeout, Backoff: cfg.Backoff, MaxRetryAfter: cfg.MaxRetryAfter, GiveUpAfter: cfg.GiveUpAfter, MaxPageBytes: cfg.MaxPageBytes, Values: cfg.Values,
 			Version: cfg.Version, Log: ps.log, Now: cfg.Now,
 			OnRetry:   func(err error) { p.retried(); status.Retried(err) },
 			onAttempt: p.attempted, stallTimeout: p.stallTimeout, once: len(urls) > 1,

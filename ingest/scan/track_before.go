@@ -129,9 +129,6 @@ func (t *beforeTrack) check(items []schemas.Item, synchronizer string, from, bef
 		case i > 0 && u.RecordTime > before:
 			return fmt.Errorf("history goes forwards: update %s at %s follows one at %s", u.UpdateID, u.RecordTime, before)
 		}
-		if err := checkEncoding(u); err != nil {
-			return err
-		}
 		before = u.RecordTime
 	}
 	return nil

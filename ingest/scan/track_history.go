@@ -65,7 +65,7 @@ func (t *historyTrack) fetchPage(ctx context.Context, after schemas.Position, si
 	items, err := page.Items()
 	items = t.within(items)
 	if err == nil {
-		err = checkAscending(items, after, t.check)
+		err = checkAscending(items, after, checkHistory)
 	}
 	if err != nil {
 		return page, nil, malformed(t.client, t.operation, after, err)
@@ -99,12 +99,6 @@ func dropLastTime(items []schemas.Item) []schemas.Item {
 // sameTime reports whether a cursor of the history operations cannot distinguish p from q.
 func sameTime(p, q schemas.Position) bool {
 	return p.MigrationID == q.MigrationID && p.RecordTime == q.RecordTime
-}
-func (t *historyTrack) check(it *schemas.Item) error {
-	if err := checkHistory(it); err != nil {
-		return err
-	}
-	return checkEncoding(it.Update)
 }
 
 // cut keeps the items up to and including upTo.

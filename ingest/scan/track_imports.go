@@ -107,5 +107,5 @@ func (t *importTrack) check(it *schemas.Item) error {
 	case len(u.Events) != 1 || u.Events[0].Kind != schemas.Created:
 		return fmt.Errorf("import update %s is not one created event", u.UpdateID)
 	}
-	return checkEncoding(u)
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // checkAscending makes sure that the items lie after the position after and that each
@@ -50,45 +51,27 @@ func checkHistory(it *schemas.Item) error {
 	return nil
 }
 
-// protobufKinds are the members of which a protobuf_json value has exactly one.
-var protobufKinds = [...]string{
-	"record", "unit", "party", "contractId", "text", "numeric", "int64", "bool", "timestamp",
-	"date", "optional", "list", "variant", "enum", "textMap", "genMap",
-}
-
-// checkEncoding makes sure that an update's values are protobuf_json. An upstream that
-// does not know the parameter answers in compact_json, which loses types for good.
-func checkEncoding(u *schemas.Update) error {
-	if u == nil {
-		return nil
-	}
+// inProtobuf converts the values of an update to protobuf_json if they are in compact_json: an upstream
+// that does not know the parameter answers in that. Values of types that the catalogue lacks are an
+// error: without their types they are lost for good.
+func inProtobuf(u *schemas.Update, catalog *values.Catalog) error {
 	for i := range u.Events {
 		e := &u.Events[i]
-		ok := isProtobuf(e.Argument)
+		ok := values.IsProtobuf(e.Argument)
 		if e.Kind == schemas.Created {
 			ok = bytes.HasPrefix(e.Argument, []byte(`{"record":{`))
 		}
-		if !ok {
-			return fmt.Errorf("the values of event %s are not in the requested encoding, %s", e.EventID, schemas.ProtobufJSON)
+		if ok {
+			continue
 		}
+		u.Encoding = schemas.CompactJSON
+		if err := catalog.RestoreUpdate(u); err != nil {
+			return fmt.Errorf("%w: the values of event %s are not in the requested encoding, %s, and cannot be converted; give the missing types with --catalog: %w",
+				schemas.ErrMalformed, e.EventID, schemas.ProtobufJSON, err)
+		}
+		return nil
 	}
 	return nil
-}
-
-// isProtobuf looks at the first key only: the members of other objects would have to
-// carry these very names to pass, and the create arguments, which cannot, are
-// checked as well.
-func isProtobuf(value []byte) bool {
-	key, ok := bytes.CutPrefix(value, []byte(`{"`))
-	if !ok {
-		return false
-	}
-	for _, kind := range protobufKinds {
-		if len(key) > len(kind) && key[len(kind)] == '"' && string(key[:len(kind)]) == kind {
-			return true
-		}
-	}
-	return false
 }
 
 // malformed reports a page that does not follow the interface.

@@ -21,8 +21,12 @@ const peerGiveUp = 2 * time.Minute
 
 func (s *verifier) newPeer(address string) (*peer, error) {
 	cfg := s.p.cfg
+	catalog, err := s.p.catalog()
+	if err != nil {
+		return nil, err
+	}
 	client, err := scan.NewClient(scan.ClientConfig{
-		BaseURL: address, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes,
+		BaseURL: address, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes, Values: catalog,
 		GiveUpAfter: peerGiveUp, Version: s.p.build.Version, Log: s.p.log,
 	})
 	if err != nil {

@@ -50,6 +50,7 @@ type converter struct {
 	source []byte // canonical form of a source that was not
 
 	published bool // write compact_json as AppendPublished does
+	dropNones bool // write protobuf_json as RestoreUpdate does
 
 	spans []span // fields of the records that protobuf has open, innermost last
 	moved []byte
@@ -84,7 +85,7 @@ func convertCanonical(dst, src []byte, t *Type, to conversion) ([]byte, error) {
 func (c *converter) run(dst, src []byte, t *Type, to conversion) ([]byte, error) {
 	c.sorter.Reset()
 	c.spans = c.spans[:0]
-	c.published = false
+	c.published, c.dropNones = false, false
 	c.scan.Reset(src)
 	defer c.scan.Reset(nil) // the pool must not keep src alive
 	out, err := to(c, dst, t)

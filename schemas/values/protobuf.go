@@ -93,7 +93,9 @@ func (c *converter) protobufRecord(dst []byte, t *Type, depth int) ([]byte, erro
 		var err error
 		dst, err = c.protobuf(append(dst, `{"value":`...), t.Fields[i].Type, depth+1, false)
 		dst = append(dst, '}')
-		c.spans[base+i] = span{from, len(dst)}
+		if !c.dropNones || !isNone(dst[from:]) {
+			c.spans[base+i] = span{from, len(dst)}
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.Fields[i].Label, err)
 		}

@@ -41,7 +41,7 @@ func TestPublishedSamples(t *testing.T) {
 			`{"amuletPrice":"0.0050000000","dso":"DSO::1220","issuanceConfig":{"amuletToIssuePerYear":"40000000000.0000000000","appRewardPercentage":"0.1500000000","featuredAppRewardCap":"100.0000000000","optDevelopmentFundPercentage":null,"optValidatorFaucetCap":"2.8500000000","unfeaturedAppRewardCap":"0.6000000000","validatorRewardCap":"0.2000000000","validatorRewardPercentage":"0.0500000000"},` +
 				`"issuingFor":{"microseconds":"1200000000"},"opensAt":"2024-09-21T16:31:29.552807Z","rewardConfig":null,"round":{"number":"2"},"targetClosesAt":"2024-09-21T16:51:29.552807Z","tickDuration":{"microseconds":"600000000"},"trafficPrice":null,` +
 				`"transferConfigUsd":{"createFee":{"fee":"0.0300000000"},"extraFeaturedAppRewardAmount":"1.0000000000","holdingFee":{"rate":"0.0000190259"},"lockHolderFee":{"fee":"0.0050000000"},"maxNumInputs":"100","maxNumLockHolders":"50","maxNumOutputs":"100","tokenStandardMaxTTL":null,` +
-				`"transferFee":{"initialRate":"0.0100000000","steps":[{"_1":"1000000.0000000000","_2":"0.0000100000"}]}}}`,
+				`"transferFee":{"initialRate":"0.0100000000","steps":[{"_1":"1000000.0000000000","_2":"0.0000100000"}]}},"validatorRewardConfig":null}`,
 		},
 		"the result of a transfer": {
 			c.ChoiceResult(pkg, rules, "", "AmuletRules_Transfer"),
