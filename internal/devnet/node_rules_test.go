@@ -122,9 +122,6 @@ func TestNodeRefusals(t *testing.T) {
 			t.Errorf("%s: websocket ends with %+v, want %s", tc.name, e, want)
 		}
 	}
-	if status, _, answer := c.do("POST", updates, `{"beginExclusive":100,"filter":{"filtersForAnyParty":{}}}`); status != 400 {
-		t.Errorf("legacy filter on the new operation: status %d, %s", status, answer)
-	}
 	if _, _, answer := c.do("GET", "/v2/state/latest-pruned-offsets", ""); !strings.Contains(string(answer), `"participantPrunedUpToInclusive":100`) {
 		t.Errorf("pruned offsets are %s", answer)
 	}
@@ -160,11 +157,7 @@ func TestNodeListLimits(t *testing.T) {
 		{"open-ended with the default wait", "", updatesBody(end, 0, everything), 200, 0},
 		{"legacy", "?limit=3", `{"beginExclusive":0,"filter":{"filtersForAnyParty":{}},"verbose":true}`, 200, 3},
 	} {
-		path := "/v2/updates"
-		if tc.name == "legacy" {
-			path += "/flats"
-		}
-		status, _, answer := c.do("POST", path+tc.query, tc.body)
+		status, _, answer := c.do("POST", "/v2/updates"+tc.query, tc.body)
 		var list []json.RawMessage
 		switch {
 		case status != tc.status:

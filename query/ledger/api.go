@@ -136,12 +136,12 @@ func (a *API) Mount() query.Mount {
 func (a *API) Routes() []query.Route {
 	return append(a.passing.routes(), []query.Route{
 		{Method: "POST", Path: "/v2/updates", Name: "ledger.updates", Class: query.Page, Handle: a.read(a.listUpdates(view.Formats))},
-		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Class: query.Page, Handle: a.read(a.listUpdates(view.Flats))},
-		{Method: "GET", Path: "/v2/updates", Name: "ledger.updates.stream", Handle: a.read(a.streamUpdates(view.Flats))},
+		{Method: "POST", Path: "/v2/updates/flats", Name: "ledger.flats", Class: query.Page, Handle: a.read(a.listUpdates(view.Formats))},
+		{Method: "GET", Path: "/v2/updates", Name: "ledger.updates.stream", Handle: a.read(a.streamUpdates(view.Formats))},
 		{Method: "POST", Path: "/v2/updates/get-updates-page", Name: "ledger.updates.page", Class: query.Page, Handle: a.read(a.updatesPage)},
 		{Method: "POST", Path: "/v2/updates/update-by-id", Name: "ledger.update_by_id", Handle: a.read(a.byBody(view.ParseUpdateByID))},
 		{Method: "POST", Path: "/v2/updates/update-by-offset", Name: "ledger.update_by_offset", Handle: a.read(a.byBody(view.ParseUpdateByOffset))},
-		{Method: "GET", Path: "/v2/updates/flats", Name: "ledger.flats.stream", Handle: a.read(a.streamUpdates(view.Flats))},
+		{Method: "GET", Path: "/v2/updates/flats", Name: "ledger.flats.stream", Handle: a.read(a.streamUpdates(view.Formats))},
 		{Method: "POST", Path: "/v2/updates/trees", Name: "ledger.trees", Class: query.Page, Handle: a.read(a.listUpdates(view.Trees))},
 		{Method: "GET", Path: "/v2/updates/trees", Name: "ledger.trees.stream", Handle: a.read(a.streamUpdates(view.Trees))},
 		{Method: "POST", Path: "/v2/updates/transaction-by-id", Name: "ledger.transaction_by_id", Handle: a.read(a.byBody(view.ParseTransactionByID))},

@@ -1,6 +1,6 @@
 // The steps of @canton-network/wallet-sdk against a ledger and a scan interface: node wallet.mjs LEDGER SCAN
 import { hashPreparedTransaction } from '@canton-network/core-tx-visualizer';
-import { SDK } from '@canton-network/wallet-sdk';
+import { SDK, signTransactionHash } from '@canton-network/wallet-sdk';
 import { stepsOf, within } from './steps.mjs';
 
 const step = stepsOf('wallet-sdk');
@@ -15,13 +15,15 @@ const coin = '#splice-amulet:Splice.Amulet:Amulet';
 const holding = '#splice-api-token-holding-v1:Splice.Api.Token.HoldingV1:Holding';
 const quiet = { log: () => {} };
 
+const same = (hash, answered) => hash === answered || fail(`the hash is ${hash}, the answer says ${answered}`);
+const fail = (reason) => { throw new Error(reason); };
+
 // submit has a party sign and execute commands, with the contracts that are disclosed to it. As
 // careful clients do it first computes the hash of what the node has prepared.
 const submit = async ({ partyId, keys }, [commands, disclosedContracts]) => {
   const prepared = sdk.ledger.prepare({ partyId, commands, disclosedContracts });
   const { response } = await prepared.toJSON();
-  const hash = await sdk.utils.hash.preparedTransaction(response.preparedTransaction);
-  if (hash.toBase64() !== response.preparedTransactionHash) throw new Error('the node has hashed something else');
+  same((await sdk.utils.hash.preparedTransaction(response.preparedTransaction)).toBase64(), response.preparedTransactionHash);
   return prepared.sign(keys.privateKey).execute({ partyId });
 };
 
@@ -39,16 +41,31 @@ const sdk = await step('connect', () => SDK.create({ auth, ledgerClientUrl: ledg
 const keys = await step('make keys', async () => sdk.keys.generate());
 await step('fingerprint', () => sdk.keys.fingerprint(keys.publicKey));
 const prepared = await step('prepare a party', async () => sdk.party.external.create(keys.publicKey, { partyHint: 'conformance' }));
-await step('topology of the party', () => prepared.topology());
+const topology = await step('topology of the party', () => prepared.topology());
+await step('hash of the topology', async () => same(await sdk.utils.hash.topologyTransaction(topology.topologyTransactions), topology.multiHash));
 const partyId = (await step('allocate the party', () => prepared.sign(keys.privateKey).execute()))?.partyId;
 await step('parties', () => sdk.party.list());
-await step('allocate an inner party', () => sdk.party.internal.allocate({ partyHint: 'conformance-' + Date.now() }));
+const inner = await step('allocate an inner party', () => sdk.party.internal.allocate({ partyHint: 'conformance-' + Date.now() }));
+const pinged = () => sdk.utils.ping.create([{ initiator: inner, responder: inner }]);
+await step('submit for an inner party', () => sdk.ledger.internal.submit({ actAs: [inner], commands: pinged() }));
+await step('prepare for an inner party', () => sdk.ledger.internal.prepare({ actAs: [inner], commands: pinged() }));
+await step('users', () => sdk.user.list());
+await step('create a user', () => sdk.user.create({ userId: 'conformance-' + Date.now(), primaryParty: inner, userRights: { canReadAsAnyParty: true, actAs: [inner] } }));
+await step('rights', () => sdk.user.rights.list());
+await step('grant rights', () => sdk.user.rights.grant({ userRights: { readAs: [inner] } }));
+await step('revoke rights', () => sdk.user.rights.revoke({ userRights: { readAs: [inner] } }));
 await step('ledger end', () => sdk.ledger.ledgerEnd());
 await step('active contracts', () => sdk.ledger.acs.readRaw({ parties: [partyId], templateIds: [coin], filterByParty: true }));
 await step('active contracts of an interface', () => sdk.ledger.acs.read({ parties: [partyId], interfaceIds: [holding], filterByParty: true }));
 
 const events = await step('connect events', () => sdk.extend({ events: { websocketURL: ledger.origin.replace('http', 'ws'), auth } }));
 await step('a completion', () => within(events.events.completions({ parties: [partyId], beginOffset: 0 }).next()));
+await step('an update', () => within(events.events.updates({ partyId, templateIds: [coin], beginOffset: 0 }).next()));
+await step('an update of an interface', () => within(events.events.updates({ partyId, interfaceIds: [holding], beginOffset: 0 }).next()));
+await step('a signature made elsewhere', async () => {
+  const { response } = await sdk.ledger.prepare({ partyId, commands: sdk.utils.ping.create([{ initiator: partyId, responder: partyId }]), disclosedContracts: [] }).toJSON();
+  await sdk.ledger.execute(sdk.ledger.fromSignature(response, signTransactionHash(response.preparedTransactionHash, keys.privateKey)), { partyId });
+});
 await step('ping', () => submit({ partyId, keys }, [sdk.utils.ping.create([{ initiator: partyId, responder: partyId }]), []]));
 const token = await step('connect tokens', () => sdk.extend({ token: { auth, registries: [scan] } }));
 await step('holdings', () => token.token.utxos.list({ partyId }));
@@ -64,15 +81,20 @@ await step('history of holdings', () => token.token.holdings({ partyId }));
 await step('pending transfers', () => token.token.transfer.pending(partyId));
 const assets = await step('connect assets', () => sdk.extend({ asset: { auth, registries: [scan] } }));
 await step('assets', async () => assets.asset.list);
+await step('asset', () => assets.asset.find('Amulet'));
 const amulet = await step('connect the coin', () => sdk.extend({ amulet: { scanApiUrl: scan, auth, registryUrl: scan } }));
 const tap = await step('prepare a tap', () => amulet.amulet.tap(partyId, '1000'));
 await step('hash of a prepared transaction', async () => {
   const { response } = await sdk.ledger.prepare({ partyId, commands: tap[0], disclosedContracts: tap[1] }).toJSON();
-  const hash = await hashPreparedTransaction(response.preparedTransaction);
-  if (hash !== response.preparedTransactionHash) throw new Error(`it is ${hash}, the node says ${response.preparedTransactionHash}`);
+  same(await hashPreparedTransaction(response.preparedTransaction), response.preparedTransactionHash);
 });
 await step('tap', () => submit({ partyId, keys }, tap));
 await step('balance after the tap', () => seen(() => token.token.utxos.list({ partyId }), ([coin]) => +coin?.interfaceViewValue.amount === 1000));
+
+await step('holdings by updates', async () => {
+  const coins = await token.token.utxos.list({ partyId, continueUntilCompletion: true });
+  if (coins.length !== 1) fail(`${coins.length} coins, not one`);
+});
 
 // What wallets do with coins: a transfer that is accepted, one that is rejected, one that is withdrawn.
 const alice = { partyId, keys };
@@ -120,6 +142,9 @@ const settled = await step('allocate again', () => allocate('deal-2'));
 await step('context of a settlement', () => token.token.allocation.context.execute({ allocationCid: settled.allocationCid, registryUrl: scan }));
 await step('context of a cancellation', () => token.token.allocation.context.cancel({ allocationCid: settled.allocationCid, registryUrl: scan }));
 
+await step('pending instructions', () => token.token.allocation.instruction.pending(partyId));
+await step('pending requests', () => token.token.allocation.request.pending(partyId));
+
 // What a validator does for its users, through its own interface.
 const hosted = await step('connect by a validator', () => sdk.extend({ amulet: { scanApiUrl: scan, validatorUrl: validator, auth, registryUrl: scan }, token: { auth, registries: [scan], validatorUrl: validator } }));
 await step('tap for the operator', () => hosted.amulet.tapInternal('1000'));
@@ -136,8 +161,8 @@ await step('approve the delegation', () => seen(async () => hosted.token.utxos.d
 await step('set up merges', () => hosted.token.utxos.delegatedMerge.setup());
 await step('merge by the delegate', async () => {
   for (let i = 0; i < 10; i++) await submit(bob, await amulet.amulet.tap(bob.partyId, '1'));
-  await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length > 10);
-  await hosted.token.utxos.delegatedMerge.execute({ party: bob.partyId });
+  const inputUtxos = await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length > 10);
+  await hosted.token.utxos.delegatedMerge.execute({ party: bob.partyId, inputUtxos }); // without them it lists twice
   await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length === 1);
 });
 await step('propose a preapproval', async () => submit(bob, [await hosted.amulet.preapproval.command.create({ parties: { receiver: bob.partyId } }), []]));

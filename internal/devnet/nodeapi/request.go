@@ -139,16 +139,13 @@ func (f *formats) party(name string) (model.Party, bool) {
 	return p, ok && f.view.HostsParty(p)
 }
 
-// update returns the format of a request for updates. legacy admits a filter in place of
-// an update format.
-func (f *formats) update(q *updatesRequest, legacy bool) (*updateFormat, error) {
+// update returns the format of a request for updates: its own, or what its filter stands for.
+func (f *formats) update(q *updatesRequest) (*updateFormat, error) {
 	switch {
 	case q.Format != nil && (q.Filter != nil || q.Verbose != nil):
 		return nil, invalidArgument("Both filter/verbose and update_format is specified.")
 	case q.Format == nil && q.Filter == nil:
 		return nil, invalidArgument("Either filter/verbose or update_format is required.")
-	case q.Format == nil && !legacy:
-		return nil, invalidArgument("This operation takes update_format only.")
 	case q.Format == nil:
 		return f.legacy(q.Filter)
 	}

@@ -111,10 +111,10 @@ func (n *nodeServer) routes() http.Handler {
 		method, path string
 		handle       nodeHandler
 	}{
-		{users, "GET", "/v2/updates", n.socket(n.reads.updatesOf(true))},
-		{users, "POST", "/v2/updates", n.list(n.reads.updatesOf(false))},
-		{users, "POST", "/v2/updates/flats", n.list(n.reads.updatesOf(true))},
-		{users, "GET", "/v2/updates/flats", n.socket(n.reads.updatesOf(true))},
+		{users, "GET", "/v2/updates", n.socket(n.reads.updatesOf)},
+		{users, "POST", "/v2/updates", n.list(n.reads.updatesOf)},
+		{users, "POST", "/v2/updates/flats", n.list(n.reads.updatesOf)},
+		{users, "GET", "/v2/updates/flats", n.socket(n.reads.updatesOf)},
 		{users, "GET", "/v2/state/active-contracts", n.socket(n.reads.contractsOf)},
 		{users, "POST", "/v2/state/active-contracts", n.list(n.reads.contractsOf)},
 		{users, "GET", "/v2/state/ledger-end", answered(n.ledgerEnd)},
@@ -232,29 +232,27 @@ func principalOf(ctx context.Context) principal {
 // opener turns a request into the stream of its elements.
 type opener func(ctx context.Context, body []byte) (elementStream, error)
 
-// updatesOf opens streams of updates.
-func (n *readServer) updatesOf(legacy bool) opener {
-	return func(ctx context.Context, body []byte) (elementStream, error) {
-		var q updatesRequest
-		if err := reply.Unmarshal(body, &q); err != nil {
-			return nil, err
-		}
-		if q.Begin == nil {
-			return nil, reply.BadRequest("invalid body: beginExclusive is missing")
-		}
-		f, err := n.formats.update(&q, legacy)
-		if err != nil {
-			return nil, err
-		}
-		if err := principalOf(ctx).mayReadUpdates(f); err != nil {
-			return nil, err
-		}
-		end, err := n.checkRange(&q)
-		if err != nil {
-			return nil, err
-		}
-		return newUpdateStream(n.store, n.view, f, *q.Begin, end, q.Descending, n.options.CheckpointEvery), nil
+// updatesOf opens a stream of updates.
+func (n *readServer) updatesOf(ctx context.Context, body []byte) (elementStream, error) {
+	var q updatesRequest
+	if err := reply.Unmarshal(body, &q); err != nil {
+		return nil, err
 	}
+	if q.Begin == nil {
+		return nil, reply.BadRequest("invalid body: beginExclusive is missing")
+	}
+	f, err := n.formats.update(&q)
+	if err != nil {
+		return nil, err
+	}
+	if err := principalOf(ctx).mayReadUpdates(f); err != nil {
+		return nil, err
+	}
+	end, err := n.checkRange(&q)
+	if err != nil {
+		return nil, err
+	}
+	return newUpdateStream(n.store, n.view, f, *q.Begin, end, q.Descending, n.options.CheckpointEvery), nil
 }
 
 // checkRange verifies the offsets of a request and returns its end, or never.

@@ -91,7 +91,7 @@ func (n *readServer) updateByOffset(r *http.Request, q *updateByOffsetRequest) (
 
 // updateAt answers with the update at an offset, which the client calls name.
 func (n *readServer) updateAt(ctx context.Context, offset int64, name string, format *wireUpdateFormat) (any, error) {
-	f, err := n.formats.update(&updatesRequest{Format: format}, false)
+	f, err := n.formats.update(&updatesRequest{Format: format})
 	if err != nil {
 		return nil, err
 	}

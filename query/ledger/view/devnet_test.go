@@ -28,19 +28,15 @@ func TestViewAgreesWithTheSimulatedNode(t *testing.T) {
 		for n := range 60 {
 			g := &generator{Rand: rand.New(rand.NewPCG(c.Seed, uint64(n))), w: w, plain: true}
 			q := g.wants()
-			path := "/v2/updates"
-			if q.legacy {
-				path += "/flats"
-			}
 			begin := g.Int64N(end)
 			body := q.text(begin, end, g.IntN(2) == 0)
-			status, answer := w.post(t, path, body)
+			status, answer := w.post(t, "/v2/updates", body)
 			var theirs []json.RawMessage
 			if err := json.Unmarshal(answer, &theirs); err != nil || status != 200 {
 				t.Fatalf("seed %d, case %d: %s: status %d: %v, %.300s", c.Seed, n, body, status, err, answer)
 			}
 			theirs = slices.DeleteFunc(theirs, func(e json.RawMessage) bool { return strings.HasPrefix(string(e), `{"update":{"OffsetCheckpoint"`) })
-			req, err := view.ParseUpdates([]byte(body), known, formOf(q.legacy))
+			req, err := view.ParseUpdates([]byte(body), known, view.Formats)
 			if err != nil {
 				t.Fatalf("seed %d, case %d: %s: %v", c.Seed, n, body, err)
 			}

@@ -296,7 +296,7 @@ func (w *world) tryCase(t *testing.T, g *generator, known *view.Known, seen map[
 	last := min(first+g.IntN(16), len(w.frames)-1)
 	descending := g.IntN(2) == 0
 	body := q.text(w.updates[first].Local.Offset-1, w.updates[last].Local.Offset, descending)
-	req, err := view.ParseUpdates([]byte(body), known, formOf(q.legacy))
+	req, err := view.ParseUpdates([]byte(body), known, view.Formats)
 	if err != nil {
 		return fmt.Errorf("%s: %w", body, err)
 	}

@@ -61,10 +61,8 @@ type ContractEvents struct {
 type Form byte
 
 const (
-	// Formats are updateFormat alone.
+	// Formats are updateFormat, or filter and verbose in its place.
 	Formats Form = iota
-	// Flats are updateFormat, or filter and verbose in its place.
-	Flats
 	// Trees are filter and verbose alone, for transactions as trees.
 	Trees
 )
@@ -241,8 +239,6 @@ func (m *legacyMembers) updateFormat(own *UpdateFormat, form Form) (*UpdateForma
 		return own, nil
 	case m.filter == nil:
 		return nil, invalid("either filter/verbose or update_format is required")
-	case form == Formats:
-		return nil, invalid("this operation takes update_format only")
 	}
 	m.filter.Verbose = m.verbose != nil && *m.verbose
 	if form == Trees {

@@ -67,7 +67,7 @@ func TestTreesOfAList(t *testing.T) {
 	if want := `{"update":{"TransactionTree":{"value":` + treeOfCoin + `}}}`; err != nil || !visible || string(out) != want {
 		t.Errorf("%t, %v\n%s\nwant\n%s", visible, err, out, want)
 	}
-	flat, err := view.ParseUpdates([]byte(`{"beginExclusive":0,"filter":{"filtersByParty":{"carol::12":{}}}}`), fewKnown(), view.Flats)
+	flat, err := view.ParseUpdates([]byte(`{"beginExclusive":0,"filter":{"filtersByParty":{"carol::12":{}}}}`), fewKnown(), view.Formats)
 	if err != nil {
 		t.Fatal(err)
 	}

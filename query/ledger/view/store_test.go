@@ -56,7 +56,7 @@ func TestNothingVisibleIsLeftInTheStore(t *testing.T) {
 		begin := g.Int64N(w.updates[len(w.updates)-1].Local.Offset)
 		end := begin + g.Int64N(w.updates[len(w.updates)-1].Local.Offset-begin+1)
 		body := q.text(begin, end, g.IntN(2) == 0)
-		req, err := view.ParseUpdates([]byte(body), known, formOf(q.legacy))
+		req, err := view.ParseUpdates([]byte(body), known, view.Formats)
 		if err != nil {
 			t.Fatalf("case %d: %s: %v", n, body, err)
 		}

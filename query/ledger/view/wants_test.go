@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"github.com/ledgerlake/ledgerlake/query/ledger/view"
 )
 
 // wants is a random request: its text is what the product reads, its fields are what the
@@ -216,12 +214,4 @@ func toJSON(v any) string {
 		panic(fmt.Sprint("making a request: ", err))
 	}
 	return string(text)
-}
-
-// formOf is the form of the operation that takes a request.
-func formOf(legacy bool) view.Form {
-	if legacy {
-		return view.Flats
-	}
-	return view.Formats
 }
