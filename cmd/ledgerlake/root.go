@@ -95,6 +95,7 @@ func (c *cli) commands() []command {
 		{newRepair(c), of(general, upstream, store, objects), nil},
 		{newRewind(c), of(general, store, objects), nil},
 		{newSQL(c), of(general, store), nil},
+		{newPackage(c), of(general, upstream, store), nil},
 		{newGet(c), of(general, objects), nil},
 		{newProve(c), of(general, objects), nil},
 		{newCheckProof(c), of(general), nil},
@@ -109,13 +110,15 @@ func (c *cli) commands() []command {
 	}
 }
 
-// accept lets a command be given the settings that it uses.
+// accept lets a command, and those below it, be given the settings that it uses.
 func (c *cli) accept(to command) {
-	for _, group := range to.groups {
-		to.Flags().AddFlagSet(c.groups[group])
-	}
-	for _, name := range to.also {
-		to.Flags().AddFlag(c.settings.Lookup(name))
+	for _, cmd := range append(to.Commands(), to.Command) {
+		for _, group := range to.groups {
+			cmd.Flags().AddFlagSet(c.groups[group])
+		}
+		for _, name := range to.also {
+			cmd.Flags().AddFlag(c.settings.Lookup(name))
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func inProtobuf(u *schemas.Update, catalog *values.Catalog) error {
 		}
 		u.Encoding = schemas.CompactJSON
 		if err := catalog.RestoreUpdate(u); err != nil {
-			return fmt.Errorf("%w: the values of event %s are not in the requested encoding, %s, and cannot be converted; give the missing types with --catalog: %w",
+			return fmt.Errorf("%w: the values of event %s are not in the requested encoding, %s, and cannot be converted; give the missing types with ledgerlake package add or --catalog: %w",
 				schemas.ErrMalformed, e.EventID, schemas.ProtobufJSON, err)
 		}
 		return nil

@@ -46,11 +46,7 @@ type streams struct {
 
 // newStreams prepares what is given; nothing is asked of it yet.
 func (d *database) newStreams(scanURLs []string, nodeURL string) (*streams, error) {
-	catalog, err := d.p.catalog()
-	if err != nil {
-		return nil, err
-	}
-	all := &streams{p: d.p, db: d, catalog: catalog}
+	all := &streams{p: d.p, db: d, catalog: d.packages.Catalog}
 	if len(scanURLs) > 0 {
 		into := d.newIngested()
 		from, err := d.newScanSource(scanURLs, into.db)
@@ -301,7 +297,7 @@ func (a *App) Ingest(ctx context.Context, once bool, progress *console.Progress,
 	if once {
 		return a.p.guard(ctx, func(ctx context.Context) error { return streams.backfill(ctx, progress) })
 	}
-	parts := []func(context.Context) error{streams.run, a.db.watchDamage}
+	parts := []func(context.Context) error{streams.run, a.db.watchDamage, a.db.packages.Run}
 	if status {
 		server, err := a.servers.newStatusServer(streams)
 		if err != nil {

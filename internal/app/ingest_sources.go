@@ -28,14 +28,10 @@ func (d *database) newScanSourceInto(urls []string, into *store.DB, sink stream.
 	if cfg.ScanSource == "auto" {
 		from = scan.Auto
 	}
-	catalog, err := d.p.catalog()
-	if err != nil {
-		return nil, err
-	}
 	ingester, err := scan.New(scan.Config{
 		BaseURL: urls[0], Peers: urls[1:], Agree: cfg.ScanAgree, AgreeOn: scan.AgreeOn(cfg.ScanAgreeOn),
 		Disagreements: disagreements{into}, Gaps: d.reader, Settings: d.ingestSettings(sink, giveUp), Source: from,
-		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes, Values: catalog, Poll: cfg.FollowInterval,
+		Workers: cfg.ScanWorkers, RequestsPerSecond: cfg.ScanRate, MaxPageBytes: cfg.ScanPageBytes, Values: d.packages.Catalog, Poll: cfg.FollowInterval,
 	})
 	if err != nil {
 		return nil, err

@@ -23,10 +23,6 @@ func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.p.catalog()
-	if err != nil {
-		return nil, err
-	}
 	var api *ledger.API
 	verifier, err := s.newVerifier(func() string { return api.Participant() })
 	if err != nil {
@@ -43,7 +39,7 @@ func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
 		node = "" // to read without a token is what the operator allows, not to command
 	}
 	api, err = ledger.New(ledger.Config{
-		Node: s.ledgerNode, NodeURL: node, Health: s.db.db.Ping, Log: s.p.log, Auth: verifier, Catalog: catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
+		Node: s.ledgerNode, NodeURL: node, Health: s.db.db.Ping, Log: s.p.log, Auth: verifier, Catalog: s.db.packages.Catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
 		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: s.p.build.Version,
 	})
 	return api, err

@@ -133,8 +133,8 @@ func (p *process) nodeURL() string {
 // development reports whether the network is the simulated one.
 func (p *process) development() bool { return p.devnetNode != "" }
 
-// catalog returns the templates that are known: the network's own and, with --catalog,
-// those of the operator's files.
+// catalog returns the templates of files: the network's own and, with --catalog, those of the
+// operator's. What is published depends on nothing else.
 func (p *process) catalog() (*values.Catalog, error) {
 	dir := p.cfg.Catalog
 	if dir == "" {

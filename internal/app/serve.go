@@ -19,7 +19,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // servers serve the interfaces of a process.
@@ -47,10 +46,6 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.p.catalog()
-	if err != nil {
-		return nil, err
-	}
 	listener, err := s.listeners.listen(cfg.Listen, "listen")
 	if err != nil {
 		return nil, err
@@ -75,8 +70,8 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
 		Source: scanHistory{side, side.State()}, Health: &health{db: s.db.db, reader: s.db.reader, log: s.p.log}, Log: s.p.log,
-		Blobs: finder, UpstreamURL: scanURL, Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: catalog,
-		CacheBytes: cfg.AnswerCache, Copies: s.copies(catalog),
+		Blobs: finder, UpstreamURL: scanURL, Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: s.db.packages.Catalog,
+		CacheBytes: cfg.AnswerCache, Copies: s.copies(),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
 		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time,
 		Ports: map[string]int{"scan": listener.Addr().(*net.TCPAddr).Port},
@@ -126,11 +121,11 @@ type scanHistory struct {
 }
 
 // copies are those by update id, or nil if there are to be none.
-func (s *servers) copies(catalog *values.Catalog) *copies.Items {
+func (s *servers) copies() *copies.Items {
 	if !s.p.cfg.LookupRows {
 		return nil
 	}
-	return copies.NewItems(s.db.db, s.db.reader.Stream(), catalog)
+	return copies.NewItems(s.db.db, s.db.reader.Stream(), s.db.packages.Catalog)
 }
 
 // health answers readiness from the store.
@@ -226,7 +221,7 @@ func (a *App) Serve(ctx context.Context, damaged bool, ready func(Addresses)) er
 		return err
 	}
 	ready(a.servers.addresses(served))
-	return a.p.supervise(ctx, append(a.servers.parts(served), a.db.watchDamage)...)
+	return a.p.supervise(ctx, append(a.servers.parts(served), a.db.watchDamage, a.db.packages.Run)...)
 }
 
 // requestsShare is the part of the memory limit that requests may reserve, as 1/requestsShare.

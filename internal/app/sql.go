@@ -6,7 +6,10 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/packages/kept"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 )
 
 // OpenSQL connects to the ClickHouse that is given, to an engine that runs on the data
@@ -62,4 +65,39 @@ func (d *database) connect(ctx context.Context, dsn string) (driver.Conn, error)
 	}
 	d.p.onClose(conn.Close)
 	return conn, nil
+}
+
+// OpenPackages opens the packages of the store, beside a process that runs on the data folder, too.
+func OpenPackages(ctx context.Context, a *App) (*kept.Packages, error) {
+	d := a.db
+	if d.p.cfg.ClickHouseDSN == "" {
+		dsn, err := engine.RunningOwnerDSN(d.p.cfg.EngineFolder())
+		if err != nil && !errors.Is(err, engine.ErrNotRunning) {
+			return nil, err
+		}
+		if err == nil {
+			db, err := store.Open(ctx, dsn)
+			if err == nil {
+				d.p.onClose(func() error { db.Close(); return nil })
+				return kept.New(db), nil
+			}
+			d.p.log.DebugContext(ctx, "the engine that was running does not answer", "err", err)
+		}
+	}
+	if err := d.open(ctx); err != nil {
+		return nil, err
+	}
+	return kept.New(d.db), nil
+}
+
+// NodeOfPackages returns the node of the settings, and its address without credentials.
+func NodeOfPackages(a *App) (kept.Node, string, error) {
+	if a.p.nodeURL() == "" {
+		return nil, "", settings.Usage("--packages-from-node needs --node-url, the JSON API of the node")
+	}
+	p, err := a.wallets.find()
+	if err != nil {
+		return nil, "", err
+	}
+	return p.client, settings.MaskURL(a.p.nodeURL()), nil
 }

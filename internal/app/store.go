@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/engine"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/packages/kept"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -34,6 +35,9 @@ type database struct {
 	// finders are of blobs, by the scan service that they ask.
 	findersMu sync.Mutex
 	finders   map[string]*blobs.Finder
+
+	// packages has a catalogue of what --catalog and the store's packages say of templates.
+	packages *kept.Follower
 
 	// makes says that the command makes a store where there is none.
 	makes bool
@@ -72,6 +76,13 @@ func (d *database) open(ctx context.Context) error {
 	var stop func() error
 	d.p.log, stop = outage.Watch(d.p.log, db.PingAll)
 	d.p.onClose(stop)
+	catalog, err := d.p.catalog()
+	if err != nil {
+		return err
+	}
+	if d.packages, err = kept.Follow(ctx, db, catalog, d.p.log); err != nil {
+		return err
+	}
 	if d.p.cfg.LookupRows {
 		return indexer.CreateLookupRows(ctx, db)
 	}

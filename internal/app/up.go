@@ -49,7 +49,7 @@ func (a *App) Up(ctx context.Context, u UpConfig) error {
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
-	parts := []func(context.Context) error{a.db.watchDamage}
+	parts := []func(context.Context) error{a.db.watchDamage, a.db.packages.Run}
 	scanURLs, nodeURL := a.p.cfg.ScanURLs, a.p.cfg.NodeURL
 	if isSimulated {
 		node, err := a.simulate(ctx, u)

@@ -73,13 +73,9 @@ func (s *servers) newValidator(listener net.Listener, scanRoutes []query.Route, 
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := s.p.catalog()
-	if err != nil {
-		return nil, err
-	}
 	config := validator.Config{
 		Auth: verifier, Users: users, Views: parts.views, History: parts.nodeHistory, Network: parts, Operator: parts.operator, Health: parts.ready, Log: s.p.log,
-		ScanProxy: scanRoutes, Catalog: catalog, Naming: query.Naming(cfg.Naming),
+		ScanProxy: scanRoutes, Catalog: s.db.packages.Catalog, Naming: query.Naming(cfg.Naming),
 		Development: s.p.development() || cfg.WalletDevelopment, TransferCommands: cfg.WalletTransferCommands,
 		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time, Ports: map[string]int{"validator": listener.Addr().(*net.TCPAddr).Port},
 	}

@@ -358,11 +358,7 @@ func (s *verifier) addCopies(ctx context.Context, cfg *verify.Config, wanted boo
 	case stream != schemas.ScanStream:
 		cfg.Copies = copies.NewUpdates(s.db.db, stream)
 	default:
-		catalog, err := s.p.catalog()
-		if err != nil {
-			return err
-		}
-		cfg.Copies = copies.NewItems(s.db.db, stream, catalog)
+		cfg.Copies = copies.NewItems(s.db.db, stream, s.db.packages.Catalog)
 	}
 	return nil
 }
@@ -379,9 +375,7 @@ func (s *verifier) verifyStream(ctx context.Context, p *console.Progress, cfg ve
 		name = "verify " + stream
 	}
 	p.Begin(name, "updates and verdicts", 0)
-	if cfg.Catalog, err = s.p.catalog(); err != nil {
-		return nil, err
-	}
+	cfg.Catalog = s.db.packages.Catalog
 	cfg.Audit, cfg.Progress = audit.NewQueries(conn, cfg.Source.Stream()), p.Set
 	if report, err = verify.Run(ctx, cfg); err != nil {
 		return nil, err

@@ -19,8 +19,13 @@ const (
 // RunningDSN returns the data source name by which the engine can be read that another
 // process of the same owner runs on a data folder, or an error that wraps ErrNotRunning.
 // The engine may have been killed since it wrote the name: Open tells.
-func RunningDSN(dataDir string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(dataDir, dsnFile))
+func RunningDSN(dataDir string) (string, error) { return readDSN(dataDir, dsnFile) }
+
+// RunningOwnerDSN is like RunningDSN for who writes.
+func RunningOwnerDSN(dataDir string) (string, error) { return readDSN(dataDir, ownerFile) }
+
+func readDSN(dataDir, file string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dataDir, file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w on data folder %s", ErrNotRunning, dataDir)
 	}

@@ -33,23 +33,24 @@ var layers = map[string][]string{
 	// Everything may import it: it starts the product's goroutines.
 	everywhere: nil,
 
-	"internal/child":    nil,
-	"internal/cluster":  nil,
-	"internal/memo":     nil,
-	"internal/native":   nil,
-	"internal/store":    {"schemas", "internal/cluster", "internal/native"},
-	"internal/history":  {"schemas", "internal/memo", "internal/store"},
-	"internal/engine":   {"schemas", "internal/native", "internal/child"},
-	"internal/bucket":   {"schemas", "internal/child"},
-	"internal/verify":   {"schemas", "internal/history"},
-	"internal/damage":   {"schemas", "internal/engine", "internal/store", "internal/history"},
-	"internal/faults":   nil,
-	"internal/remote":   nil,
-	"internal/node":     {"internal/remote"},
-	"internal/blobs":    {"schemas", "internal/memo", "internal/remote"},
-	"internal/wallet":   {"schemas", "internal/memo", "internal/blobs", "internal/remote", "internal/node", "internal/history"},
-	"internal/layering": nil,
-	"internal/packages": {"schemas"},
+	"internal/child":         nil,
+	"internal/cluster":       nil,
+	"internal/memo":          nil,
+	"internal/native":        nil,
+	"internal/store":         {"schemas", "internal/cluster", "internal/native"},
+	"internal/history":       {"schemas", "internal/memo", "internal/store"},
+	"internal/engine":        {"schemas", "internal/native", "internal/child"},
+	"internal/bucket":        {"schemas", "internal/child"},
+	"internal/verify":        {"schemas", "internal/history"},
+	"internal/damage":        {"schemas", "internal/engine", "internal/store", "internal/history"},
+	"internal/faults":        nil,
+	"internal/remote":        nil,
+	"internal/node":          {"internal/remote"},
+	"internal/blobs":         {"schemas", "internal/memo", "internal/remote"},
+	"internal/wallet":        {"schemas", "internal/memo", "internal/blobs", "internal/remote", "internal/node", "internal/history"},
+	"internal/layering":      nil,
+	"internal/packages":      {"schemas"},
+	"internal/packages/kept": {"schemas", "internal/packages", "internal/store"},
 
 	"internal/published": {"schemas", "internal/memo", "internal/bucket", "internal/store", "internal/history"},
 
@@ -85,7 +86,7 @@ var layers = map[string][]string{
 	"export/network": {"schemas", "internal/bucket", "internal/store", "internal/history", "internal/published"},
 
 	"bench": {everything},
-	"cmd":   {"schemas", "internal/app", "internal/verify", "export/archive", "jobs"}, // what it prints, beside app
+	"cmd":   {"schemas", "internal/app", "internal/verify", "export/archive", "internal/packages/kept", "jobs"}, // what it prints, beside app
 
 	// What a process is made of. It knows all parts.
 	"internal/app": {everything},

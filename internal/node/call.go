@@ -25,6 +25,8 @@ type call struct {
 	path      string // path if it is not the operation, with ids in it
 	query     url.Values
 	body      any // JSON, nil for none
+	// bytes takes an answer that is no JSON.
+	bytes *[]byte
 }
 
 func (c *Client) get(ctx context.Context, operation string, query url.Values, into any) error {
@@ -83,6 +85,10 @@ func (c *Client) send(ctx context.Context, k *call, token string, into any) *Err
 		return c.refusal(k, resp)
 	}
 	answer, err := remote.Reader{Limit: maxAnswerBytes}.Body(resp)
+	if k.bytes != nil && err == nil {
+		*k.bytes = answer
+		return nil
+	}
 	if err == nil && remote.IsPage(answer) {
 		err = remote.ErrPage
 	}

@@ -26,6 +26,9 @@ func Definitions(list []*Package) (definitions []values.Definition, fingerprint 
 }
 
 func fingerprintOf(list []*Package) uint64 {
+	if len(list) == 0 {
+		return 0
+	}
 	ids := make([]string, len(list))
 	for i, p := range list {
 		ids[i] = p.ID

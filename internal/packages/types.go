@@ -89,7 +89,9 @@ func (d *decoder) applicable(message []byte, depth int, kind Kind, head, args pr
 	case Named:
 		t.Ref, err = d.ref(of.b)
 	default:
-		t.Kind = builtins[of.n] // NotData for one that is not known
+		if t.Kind = builtins[of.n]; t.Kind == NotData { // one that is not known
+			return notData, nil
+		}
 	}
 	return t, err
 }
@@ -108,6 +110,9 @@ func (d *decoder) applied(message []byte, depth int) (*Type, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if left.Kind == NotData {
+		return notData, nil
 	}
 	t := *left // which may stand elsewhere, too
 	t.Args = append([]*Type(nil), left.Args...)

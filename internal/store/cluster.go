@@ -317,7 +317,11 @@ func IsSharded(table string) bool { return shardColumn(table) != "" }
 func ShardingExpression(table string) string {
 	switch column := shardColumn(table); column {
 	case "":
-		return "length(stream) * 0" // the first one; a constant would not be used to leave out shards
+		// The first one; a constant would not be used to leave out shards.
+		if table == "packages" { // which are of no stream
+			return "length(package_id) * 0"
+		}
+		return "length(stream) * 0"
 	case "place_key", "contract_key":
 		return column
 	default:

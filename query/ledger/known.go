@@ -16,9 +16,10 @@ type knownNames struct {
 
 	mu  sync.Mutex
 	end int64 // of the stream when they were looked at, -1 at first
-	// count is how many templates of the stream names has.
-	count int
-	names *view.Known
+	// count is how many templates of the stream names has, fingerprint that of the catalogue.
+	count       int
+	fingerprint uint64
+	names       *view.Known
 }
 
 // at returns the names up to an end of the stream, as far as it is known. Templates only
@@ -26,14 +27,15 @@ type knownNames struct {
 func (k *knownNames) at(ctx context.Context, end int64) (*view.Known, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.names != nil && end <= k.end {
+	fingerprint := k.catalog.Fingerprint()
+	if k.names != nil && end <= k.end && fingerprint == k.fingerprint {
 		return k.names, nil
 	}
 	list, err := k.source.KnownTemplates(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if k.names == nil || len(list) != k.count {
+	if k.names == nil || len(list) != k.count || fingerprint != k.fingerprint {
 		// Another one, as the one before is in use.
 		k.names = view.NewKnown(k.catalog)
 		for _, t := range list {
@@ -44,7 +46,7 @@ func (k *knownNames) at(ctx context.Context, end int64) (*view.Known, error) {
 			}
 		}
 	}
-	k.end, k.count = end, len(list)
+	k.end, k.count, k.fingerprint = end, len(list), fingerprint
 	return k.names, nil
 }
 

@@ -40,7 +40,7 @@ func (l *updateLookups) update(form schemas.UpdateForm) query.Handler {
 
 // updateByID answers with an update at or below the watermark, which never changes.
 func (l *updateLookups) updateByID(ctx context.Context, r *query.Request, form schemas.UpdateForm, encoding schemas.Encoding, id, missing string) error {
-	key := fmt.Sprintf("update %t %t %s %s", form.WithOffset, form.NodeLocal, encoding, id)
+	key := fmt.Sprintf("update %x %t %t %s %s", l.catalog.Fingerprint(), form.WithOffset, form.NodeLocal, encoding, id)
 	return l.lookup(ctx, r, key, func() (found, error) {
 		p, copied, err := l.copied(ctx, r, id)
 		if err != nil {
@@ -149,7 +149,7 @@ func (l *updateLookups) event(ctx context.Context, r *query.Request) error {
 	if err != nil {
 		return err
 	}
-	return l.lookup(ctx, r, "event "+string(encoding)+" "+id, func() (found, error) {
+	return l.lookup(ctx, r, fmt.Sprintf("event %x %s %s", l.catalog.Fingerprint(), encoding, id), func() (found, error) {
 		p, copied, err := l.copied(ctx, r, id)
 		if err != nil {
 			return found{}, err

@@ -628,6 +628,22 @@ SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_ve
 -- 0191_comments
 -- comes by replication
 
+-- 0195_packages
+CREATE TABLE IF NOT EXISTS packages
+(
+    package_id  String,
+    name        LowCardinality(String),
+    version     String,
+    lf          LowCardinality(String),
+    upgraded_id String,
+    payload     String CODEC(ZSTD(3)),
+    source      LowCardinality(String),
+    seen_at     DateTime64(6, 'UTC')
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0195/packages', '{replica}')
+ORDER BY package_id
+SETTINGS index_granularity = 64, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
 -- 0179_small_granules
 CREATE TABLE events_next AS events
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')
@@ -706,4 +722,7 @@ CREATE OR REPLACE TABLE `places` AS `ledger_shard`.`places` ENGINE = Distributed
 
 -- readers
 CREATE OR REPLACE TABLE `movements` AS `ledger_shard`.`movements` ENGINE = Distributed('main', 'ledger_shard', 'movements', xxHash64(party))
+
+-- readers
+CREATE OR REPLACE TABLE `packages` AS `ledger_shard`.`packages` ENGINE = Distributed('main', 'ledger_shard', 'packages', length(package_id) * 0)
 

@@ -53,10 +53,13 @@ type Piece struct {
 func AppendPiece(dst []byte, it *schemas.Item, catalog *codec.Catalog) []byte {
 	buf := pieceBuffers.Get().(*[]byte)
 	defer pieceBuffers.Put(buf)
+	// It is read first: a catalogue that learns meanwhile makes a copy that is not used, never one that
+	// is taken for up to date.
+	fingerprint := catalog.Fingerprint()
 	text, begin, end := appendCompact((*buf)[:0], it, catalog)
 	*buf = text
 	at := it.Position()
-	p := Piece{Text: text, Catalog: catalog.Fingerprint(), MigrationID: at.MigrationID, RecordTime: at.RecordTime, update: begin, after: end}
+	p := Piece{Text: text, Catalog: fingerprint, MigrationID: at.MigrationID, RecordTime: at.RecordTime, update: begin, after: end}
 	if it.Update != nil {
 		p.flags |= pieceHasUpdate
 		if it.Update.Kind == schemas.Transaction {
