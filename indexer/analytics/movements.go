@@ -78,15 +78,16 @@ func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
 		token += fmt.Sprintf("/%d", row.Epoch)
 	}
 	store.Reset(m.rows)
-	err := eachMovement(ctx, m.reader, &m.deriver, row.After, row.Through, func(r *store.Movement) { m.rows.Append(m.stream, r) })
+	err := eachMovement(ctx, m.reader, &m.deriver, row.After, row.Through, func(r *store.Movement) { m.rows.Append(m.stream, r) }, nil)
 	if err != nil {
 		return err
 	}
 	return m.db.Insert(ctx, "movements", token, m.rows)
 }
 
-// eachMovement derives the movements of a range, in the order of history.
-func eachMovement(ctx context.Context, reader *holdings.Reader, deriver *coins.Deriver, after, through schemas.Position, each func(*store.Movement)) error {
+// eachMovement derives the movements of a range, in the order of history. updated is called after those of
+// each update, if it is not nil.
+func eachMovement(ctx context.Context, reader *holdings.Reader, deriver *coins.Deriver, after, through schemas.Position, each func(*store.Movement), updated func(*coins.Update, []coins.Movement)) error {
 	updates, err := reader.Range(ctx, after, through)
 	if err != nil {
 		return err
@@ -94,8 +95,12 @@ func eachMovement(ctx context.Context, reader *holdings.Reader, deriver *coins.D
 	for i := range updates {
 		u := &updates[i]
 		row := store.Movement{Position: u.Position, Instrument: u.Admin + "/" + template.CoinInstrument, Round: u.Round}
-		for _, row.Movement = range deriver.Update(u) {
+		movements := deriver.Update(u)
+		for _, row.Movement = range movements {
 			each(&row)
+		}
+		if updated != nil {
+			updated(u, movements)
 		}
 	}
 	return nil

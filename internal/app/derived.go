@@ -14,7 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// deriveRest brings the lifetimes of all streams up to the end of their history. A process that was
+// deriveRest brings the lifetimes of all streams, and the movements of public history, up to the end of their history. A process that was
 // stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
 // folder must not have to wait for that one. It does so only with an embedded engine, whose folder is
 // locked: no other process derives at the same time.
@@ -31,7 +31,7 @@ func (d *database) deriveRest(ctx context.Context) error {
 			return fmt.Errorf("deriving contract lifetimes of stream %s: %w", stream, err)
 		}
 	}
-	return nil
+	return d.deriveMovements(ctx, false)
 }
 
 // deriveLifetimes brings the lifetimes of a stream up to the end of its history, unless they are there.

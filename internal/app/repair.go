@@ -52,7 +52,7 @@ type StreamRepair struct {
 	Batches []BatchRepair `json:"batches,omitempty"`
 	// PlaceHours is the number of hours in which the places of history were wrong.
 	PlaceHours int `json:"place_hours,omitempty"`
-	// Derived are the kinds of derived tables that were wrong: lifetimes, wallets.
+	// Derived are the kinds of derived tables that were wrong: lifetimes, wallets, movements.
 	Derived []string `json:"derived,omitempty"`
 }
 
@@ -388,11 +388,20 @@ func (r *repairer) findDerived(ctx context.Context) error {
 		r.report.Derived = append(r.report.Derived, "lifetimes")
 	}
 	if r.stream == schemas.ScanStream {
-		return nil
+		return r.findMovements(ctx)
 	}
 	_, differences, err := wallet.NewAudit(r.db.db, r.stream).Run(ctx)
 	if len(differences) > 0 {
-		r.report.Derived = append(r.report.Derived, "wallets")
+		r.report.Derived = append(r.report.Derived, RebuildsWallets)
+	}
+	return err
+}
+
+// findMovements compares the movements with history.
+func (r *repairer) findMovements(ctx context.Context) error {
+	check, err := r.verifier().verifyMovements(ctx, r.progress)
+	if err == nil && !check.OK {
+		r.report.Derived = append(r.report.Derived, RebuildsMovements)
 	}
 	return err
 }
@@ -432,9 +441,12 @@ func (r *repairer) repairDerived(ctx context.Context) error {
 	}
 	for _, kind := range r.report.Derived[known:] {
 		var err error
-		if kind == "wallets" {
+		switch kind {
+		case RebuildsWallets:
 			err = r.db.rebuildWallets(ctx, r.stream)
-		} else {
+		case RebuildsMovements:
+			err = r.db.deriveMovements(ctx, true)
+		default:
 			err = r.db.rebuildLifetimes(ctx, r.stream)
 		}
 		if err != nil {

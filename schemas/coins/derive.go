@@ -47,16 +47,17 @@ func (c *Coin) pocket() string {
 	return Unlocked
 }
 
-// findFrames fills d.frame. Parents come before their children.
+// findFrames fills d.frame. Parents come before their children. The legs of a settlement explain all that
+// happens below it.
 func (d *Deriver) findFrames() {
 	d.frame = d.frame[:0]
 	for i := range d.u.Events {
 		e, at := &d.u.Events[i], -1
-		switch {
-		case frames[e.Choice].kind != 0:
-			at = i
-		case e.Parent >= 0:
+		if e.Parent >= 0 {
 			at = d.frame[e.Parent]
+		}
+		if frames[e.Choice].kind != 0 && (at < 0 || frames[d.u.Events[at].Choice].kind != settles) {
+			at = i
 		}
 		d.frame = append(d.frame, at)
 	}

@@ -30,7 +30,7 @@ type facts struct {
 type typeKey struct{ packageName, template, iface, choice string }
 
 func newFacts(catalog *values.Catalog) facts {
-	return facts{catalog: catalog, types: make(map[typeKey]*types), body: body{places: make(map[placeKey]place)}}
+	return facts{catalog: catalog, types: make(map[typeKey]*types), body: body{shapes: make(map[placeKey]*[fieldCount]place)}}
 }
 
 func (f *facts) reset() { f.updates = f.updates[:0] }
@@ -53,7 +53,7 @@ func (f *facts) typesOf(e *store.CoinEvent) *types {
 // coin reads what a coin is created with.
 func (f *facts) coin(e *store.CoinEvent) coins.Coin {
 	f.body.begin(e, f.typesOf(e))
-	c := coins.Coin{Owner: string(f.body.text(owner)), Amount: f.body.amount(amount)}
+	c := coins.Coin{Owner: f.body.name(owner), Amount: f.body.amount(amount)}
 	if strings.HasSuffix(e.TemplateID, ":LockedAmulet") {
 		c.Locked, c.Context = true, string(f.body.text(lockedFor))
 	}
@@ -148,7 +148,7 @@ func (f *facts) told(e *store.CoinEvent) *coins.Told {
 	f.body.begin(e, f.typesOf(e))
 	b := &f.body
 	t := &coins.Told{
-		Sender: string(b.text(sender)), Paid: b.amount(paid), Round: -1,
+		Sender: b.name(sender), Paid: b.amount(paid), Round: -1,
 		Reference: string(b.text(member)), Reason: string(b.text(description)),
 	}
 	if n, ok := b.number(round); ok {
@@ -173,7 +173,7 @@ func (f *facts) minted() (list []coins.ClassAmount) {
 	for _, m := range [...]coins.ClassAmount{
 		{Class: coins.App, Amount: b.amount(appReward)}, {Class: coins.ValidatorUsage, Amount: b.amount(validator).Minus(faucets)},
 		{Class: coins.ValidatorLiveness, Amount: faucets}, {Class: coins.Operator, Amount: b.amount(operator)},
-		{Class: coins.ActivityRecord, Amount: b.amount(activity)}, {Class: coins.DevelopmentFund, Amount: b.amount(developments)},
+		{Class: coins.ActivityRecord, Amount: b.amount(activity)}, {Class: coins.DevelopmentFund, Amount: b.amount(development)},
 	} {
 		if m.Amount.Sign() != 0 {
 			list = append(list, m)

@@ -11,99 +11,126 @@ import (
 )
 
 // field is a scalar or a party somewhere in the argument or the result of an event.
-type field struct {
-	result bool
-	// paths are where it may be, in this order: versions and choices differ.
-	paths [][]string
+type field int
+
+const (
+	// Of coins, locked ones too, of mining rounds and of names.
+	owner field = iota
+	amount
+	lockedFor
+	number
+	opensAt
+	entryName
+	// Of arguments of choices.
+	sender
+	description
+	member
+	// Of results.
+	paid
+	round
+	appReward
+	validator
+	liveness
+	operator
+	activity
+	development
+	fieldCount
+)
+
+// paths are where fields may be, in this order: versions and choices differ.
+var paths = [fieldCount][][]string{
+	owner:       {{"owner"}, {"amulet", "owner"}},
+	amount:      {{"amount", "initialAmount"}, {"amulet", "amount", "initialAmount"}},
+	lockedFor:   {{"lock", "optContext"}},
+	number:      {{"round", "number"}},
+	opensAt:     {{"opensAt"}},
+	entryName:   {{"name"}},
+	sender:      {{"transfer", "sender"}, {"transfer", "sender", "owner"}, {"sender"}},
+	description: {{"description"}},
+	member:      {{"memberId"}},
+	paid:        {{"amuletPaid"}},
+	round:       ofSummary("round", "number"),
+	appReward:   ofSummary("summary", "inputAppRewardAmount"),
+	validator:   ofSummary("summary", "inputValidatorRewardAmount"),
+	liveness:    ofSummary("summary", "inputValidatorFaucetAmount"),
+	operator:    ofSummary("summary", "inputSvRewardAmount"),
+	activity:    ofSummary("summary", "inputUnclaimedActivityRecordAmount"),
+	development: ofSummary("summary", "inputDevelopmentFundAmount"),
 }
 
-// Of coins, locked ones too, of mining rounds and of names.
-var (
-	owner     = argument([]string{"owner"}, []string{"amulet", "owner"})
-	amount    = argument([]string{"amount", "initialAmount"}, []string{"amulet", "amount", "initialAmount"})
-	lockedFor = argument([]string{"lock", "optContext"})
-	number    = argument([]string{"round", "number"})
-	opensAt   = argument([]string{"opensAt"})
-	entryName = argument([]string{"name"})
-)
-
-// Of choices.
-var (
-	sender       = argument([]string{"transfer", "sender"}, []string{"transfer", "sender", "owner"}, []string{"sender"})
-	description  = argument([]string{"description"})
-	member       = argument([]string{"memberId"})
-	paid         = &field{true, [][]string{{"amuletPaid"}}}
-	round        = ofSummary(nil, []string{"round", "number"})
-	appReward    = ofSummary([]string{"summary"}, []string{"inputAppRewardAmount"})
-	validator    = ofSummary([]string{"summary"}, []string{"inputValidatorRewardAmount"})
-	liveness     = ofSummary([]string{"summary"}, []string{"inputValidatorFaucetAmount"})
-	operator     = ofSummary([]string{"summary"}, []string{"inputSvRewardAmount"})
-	activity     = ofSummary([]string{"summary"}, []string{"inputUnclaimedActivityRecordAmount"})
-	developments = ofSummary([]string{"summary"}, []string{"inputDevelopmentFundAmount"})
-)
-
-func argument(paths ...[]string) *field { return &field{false, paths} }
-
-// ofSummary is a field of a transfer's result, or of that of a choice around it.
-func ofSummary(summary, path []string) *field {
-	f := &field{result: true}
+// ofSummary is where a transfer's result has something, or that of a choice around it.
+func ofSummary(path ...string) (list [][]string) {
 	for _, outer := range [][]string{nil, {"transferResult"}, {"result"}, {"amuletSum"}} {
-		f.paths = append(f.paths, append(append(append([]string(nil), outer...), summary...), path...))
+		list = append(list, append(outer, path...))
 	}
-	return f
+	return list
 }
+
+// inResult reports whether a field is in the result.
+func (f field) inResult() bool { return f >= paid }
 
 // types are those of the values of an event.
 type types struct{ argument, result *values.Type }
 
 // place is where a field is in the body of events of one shape: at which of its scalars or parties.
 type place struct {
-	n     int
+	known bool // else it was not looked for yet
 	there bool
+	party bool
 	lost  bool // it is neither: texts are read instead
+	n     int
 }
 
 type placeKey struct {
 	shape   *store.Shape
 	of      *types
-	field   *field
 	compact bool
 }
 
-// maxPlaces bounds the places that are remembered.
-const maxPlaces = 50_000
+// maxPlaces bounds the shapes that are remembered.
+const maxPlaces = 10_000
 
 // body reads fields of the event under way.
 type body struct {
-	places  map[placeKey]place
+	shapes  map[placeKey]*[fieldCount]place
 	e       *store.CoinEvent
 	of      *types
+	places  *[fieldCount]place
 	scalars [][]byte
 	read    bool // scalars are those of e
 	texts   []byte
 }
 
-func (b *body) begin(e *store.CoinEvent, of *types) { b.e, b.of, b.read = e, of, false }
-
-// text returns a scalar or a party, nil where there is none. It is valid until the next event.
-func (b *body) text(f *field) []byte {
-	shape := b.e.Shape()
-	key := placeKey{shape, b.of, f, b.e.Encoding == schemas.CompactJSON}
-	p, known := b.places[key]
-	if !known {
-		p = find(key)
-		if len(b.places) >= maxPlaces {
-			clear(b.places)
-		}
-		b.places[key] = p
+func (b *body) begin(e *store.CoinEvent, of *types) {
+	b.e, b.of, b.read = e, of, false
+	key := placeKey{e.Shape(), of, e.Encoding == schemas.CompactJSON}
+	if b.places = b.shapes[key]; b.places != nil {
+		return
 	}
+	if len(b.shapes) >= maxPlaces {
+		clear(b.shapes)
+	}
+	b.places = new([fieldCount]place)
+	b.shapes[key] = b.places
+}
+
+// place returns where a field is.
+func (b *body) place(f field) *place {
+	p := &b.places[f]
+	if !p.known {
+		*p = b.find(f)
+	}
+	return p
+}
+
+// text returns a scalar, nil where there is none. It is valid until the next event.
+func (b *body) text(f field) []byte {
+	p := b.place(f)
 	switch {
 	case p.lost:
 		return b.textOf(f)
-	case !p.there:
+	case !p.there || p.party:
 		return nil
-	case p.n < 0:
-		return []byte(b.e.Party(-p.n - 1))
 	}
 	if !b.read {
 		b.scalars, b.read = b.e.AppendScalars(b.scalars[:0]), true
@@ -114,38 +141,44 @@ func (b *body) text(f *field) []byte {
 	return b.scalars[p.n]
 }
 
-// find looks a field up in a shape. Parties have numbers below 0.
-func find(key placeKey) (p place) {
-	if key.shape.Joined() {
-		return place{lost: true}
+// name returns a party, or a text that is as short as one, "" where there is none.
+func (b *body) name(f field) string {
+	if p := b.place(f); p.party {
+		return b.e.Party(p.n)
 	}
-	line, kind, scalarAt := key.shape.Argument(), key.of.argument, key.shape.ArgumentScalar
-	if key.field.result {
-		line, kind, scalarAt = key.shape.Result(), key.of.result, key.shape.ResultScalar
+	return string(b.text(f))
+}
+
+// find looks a field up in the shape.
+func (b *body) find(f field) place {
+	shape := b.e.Shape()
+	if shape.Joined() {
+		return place{known: true, lost: true}
 	}
-	v := key.field.in(payload.Value{JSON: []byte(line), Kind: kind, Compact: key.compact})
-	raw := v.Raw()
+	line, kind, scalarAt := shape.Argument(), b.of.argument, shape.ArgumentScalar
+	if f.inResult() {
+		line, kind, scalarAt = shape.Result(), b.of.result, shape.ResultScalar
+	}
+	raw := f.in(payload.New([]byte(line), kind, b.e.Encoding)).Raw()
 	if raw == nil {
-		return p
+		return place{known: true}
 	}
 	if raw[0] == '"' {
 		raw = raw[1:]
 	}
 	at := len(line) - len(raw) // a value is not cut at its end
-	p.there, p.n = true, scalarAt(at)
-	if p.n < 0 {
-		if n := key.shape.ArgumentParty(at); n >= 0 && !key.field.result {
-			p.n = -n - 1
-			return p
-		}
-		return place{lost: true}
+	if n := scalarAt(at); n >= 0 {
+		return place{known: true, there: true, n: n}
 	}
-	return p
+	if n := shape.ArgumentParty(at); n >= 0 && !f.inResult() {
+		return place{known: true, there: true, party: true, n: n}
+	}
+	return place{known: true, lost: true}
 }
 
 // in returns the first of the paths that leads somewhere.
-func (f *field) in(v payload.Value) payload.Value {
-	for _, path := range f.paths {
+func (f field) in(v payload.Value) payload.Value {
+	for _, path := range paths[f] {
 		at := v
 		for _, label := range path {
 			if at = at.Field(label); at.Kind != nil && at.Kind.Kind == values.KindOptional {
@@ -160,10 +193,10 @@ func (f *field) in(v payload.Value) payload.Value {
 }
 
 // textOf is text for a body that is not of one of few shapes.
-func (b *body) textOf(f *field) []byte {
+func (b *body) textOf(f field) []byte {
 	argument, result := b.values()
 	v := payload.New(argument, b.of.argument, b.e.Encoding)
-	if f.result {
+	if f.inResult() {
 		v = payload.New(result, b.of.result, b.e.Encoding)
 	}
 	return f.in(v).Text()
@@ -177,19 +210,19 @@ func (b *body) values() (argument, result []byte) {
 }
 
 // amount returns a number, 0 where there is none.
-func (b *body) amount(f *field) decimal.Decimal {
+func (b *body) amount(f field) decimal.Decimal {
 	d, _ := payload.Amount(b.text(f))
 	return d
 }
 
 // number returns a whole number; ok is false where there is none.
-func (b *body) number(f *field) (n int64, ok bool) {
+func (b *body) number(f field) (n int64, ok bool) {
 	n, err := strconv.ParseInt(string(b.text(f)), 10, 64)
 	return n, err == nil
 }
 
 // time returns an instant; ok is false where there is none.
-func (b *body) time(f *field) (at schemas.Micros, ok bool) {
+func (b *body) time(f field) (at schemas.Micros, ok bool) {
 	if b.e.Encoding == schemas.CompactJSON {
 		at, err := schemas.ParseTime(string(b.text(f)))
 		return at, err == nil

@@ -28,6 +28,8 @@ var (
 	importedCoinsByKey string
 	//go:embed sql/rounds_before.sql
 	roundsBefore string
+	//go:embed sql/held_coins.sql
+	heldCoins string
 	//go:embed sql/governance_party.sql
 	governanceParty string
 	//go:embed sql/first_migration.sql
@@ -263,6 +265,25 @@ func (r *Reader) find(ctx context.Context, query string, events []*coins.Event, 
 		return nil, fmt.Errorf("looking %d coins up: %w", len(keys), err)
 	}
 	return into, nil
+}
+
+// Held calls each for every coin that lifetimes have as active at a position behind the imports of its
+// migration, in no order.
+func (r *Reader) Held(ctx context.Context, at schemas.Position, each func(coins.Coin)) error {
+	if err := r.begin(ctx, r.through); err != nil || r.party == "" {
+		return err
+	}
+	params := store.Params{
+		"stream": store.Text(r.stream), "party": store.Text(r.party), "migration": store.Int(at.MigrationID), "at": store.Time(at.RecordTime),
+	}
+	err := r.db.Select(ctx, heldCoins, params, r.block, func() error {
+		r.block.Each(func(e *store.CoinEvent) { each(r.facts.coin(e)) })
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the coins active at %s: %w", at, err)
+	}
+	return nil
 }
 
 // openRound is a mining round with the time from which it is open.
