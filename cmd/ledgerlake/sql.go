@@ -24,6 +24,8 @@ type sqlFlags struct {
 	output string   // a file, "" for standard output
 	given  []string // parameters as NAME=VALUE
 	params map[string]string
+	list   bool
+	run    string // a question of the library
 }
 
 func newSQL(c *cli) *cobra.Command {
@@ -34,7 +36,7 @@ func newSQL(c *cli) *cobra.Command {
 		Long: `sql runs a query on the store and prints its rows, or several that are separated by semicolons.
 Without a query it reads them from standard input; on a terminal it opens a prompt with
 history and completion: \? shows its help. The first error ends the run; at the prompt Ctrl-C
-cancels a query, and nothing but that.
+cancels a query, and nothing but that. --list shows a library of questions, --run runs one.
 The tables are described in docs/formats/store.md, and at the prompt by \d. Rows above a stream's
 watermark, which is in table batches, are not final.
 
@@ -47,19 +49,34 @@ read whatever the DSN's user can.`,
 			"  ledgerlake sql \"SELECT stream, count() FROM updates GROUP BY stream\"\n" +
 			"  ledgerlake sql --format json \"SELECT * FROM contracts_live LIMIT 10\" | jq .\n" +
 			"  ledgerlake sql -o updates.csv \"SELECT * FROM updates WHERE record_time >= {from:Date}\" --param from=2026-07-01\n" +
-			"  ledgerlake sql < queries.sql",
+			"  ledgerlake sql < queries.sql\n" +
+			"  ledgerlake sql --list\n" +
+			"  ledgerlake sql --run supply --param from=2026-07-01",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
+			switch {
+			case len(args) > 1:
 				return fmt.Errorf("sql takes one query, not %d arguments: put it in quotes", len(args))
+			case len(args) == 1 && f.run != "":
+				return errors.New("sql takes a query or --run, not both")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if f.list {
+				return listQuestions(c.stdout)
+			}
 			if err := f.complete(cmd.Flags().Changed("format")); err != nil {
 				return err
 			}
 			if sqlprompt.IsBinary(f.format) && f.output == "" && c.console.Stdout.IsTerminal() {
 				return settings.Usage("--format %s is not for a terminal: add -o FILE, or redirect the output", f.format)
+			}
+			if f.run != "" {
+				var text string
+				if text, f.params, err = libraryQuestion(f.run, f.params); err != nil {
+					return err
+				}
+				args = []string{text}
 			}
 			c.quiet()
 			a := c.app()
@@ -80,6 +97,8 @@ read whatever the DSN's user can.`,
 	}
 	cmd.Flags().StringVar(&f.format, "format", "table", "format of the rows: "+strings.Join(sqlprompt.Formats, ", ")+" (an object in each line); by default that of the file's name with -o")
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`FILE` that gets the rows when all are read")
+	cmd.Flags().BoolVar(&f.list, "list", false, "list the questions of the library with their parameters")
+	cmd.Flags().StringVar(&f.run, "run", "", "`NAME` of a question of the library to run")
 	cmd.Flags().StringArrayVar(&f.given, "param", nil, "value of a parameter of the query such as {from:Date}, as `NAME=VALUE`; may be repeated")
 	return cmd
 }

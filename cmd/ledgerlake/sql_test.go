@@ -59,6 +59,10 @@ func TestSQL(t *testing.T) {
 		"no SQL":                      {"sql", "--data", data, "SELEC 1"},
 		"a parameter without a value": {"sql", "--data", data, "--param", "from", "SELECT 1"},
 		"no query":                    {"sql", "--data", data, " "},
+		"an unknown question":         {"sql", "--data", data, "--run", "nothing"},
+		"an unknown parameter":        {"sql", "--data", data, "--run", "supply", "--param", "day=1"},
+		"a missing parameter":         {"sql", "--data", data, "--run", "statement"},
+		"two questions":               {"sql", "--data", data, "--run", "supply", "SELECT 1"},
 		"an unknown format":           {"sql", "--data", data, "--format", "xml", "SELECT 1"},
 	} {
 		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {

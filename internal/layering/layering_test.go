@@ -69,9 +69,10 @@ var layers = map[string][]string{
 	// Only tests import it.
 	"internal/bucket/buckettest": {"internal/bucket", "internal/faults"},
 
-	"docs":         {"schemas"},
-	"docs/formats": nil,
-	"scripts":      nil,
+	"docs":           {"schemas"},
+	"docs/analytics": nil,
+	"docs/formats":   nil,
+	"scripts":        nil,
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
 	"indexer": {"schemas", "docs/formats", "internal/cluster", "internal/native", "internal/remote", "internal/store", "internal/history"},
@@ -86,7 +87,7 @@ var layers = map[string][]string{
 	"export/network": {"schemas", "internal/bucket", "internal/store", "internal/history", "internal/published"},
 
 	"bench": {everything},
-	"cmd":   {"schemas", "internal/app", "internal/verify", "export/archive", "internal/packages/kept", "jobs"}, // what it prints, beside app
+	"cmd":   {"schemas", "docs/analytics", "internal/app", "internal/verify", "export/archive", "internal/packages/kept", "jobs"}, // what it prints, beside app
 
 	// What a process is made of. It knows all parts.
 	"internal/app": {everything},

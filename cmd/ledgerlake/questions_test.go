@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/docs/analytics"
+)
+
+// TestQuestions asks each question of the library on the example network, of ClickHouse and of DuckDB, and
+// compares the answers with the ones that are kept.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	needEngine(t)
+	data := filepath.Join(t.TempDir(), "data")
+	mustRun(t, "demo", "--updates", "400", "--seed", "3", "--days", "2", "--keep", "--data", data) // as docs/analytics says
+	startEngine(t, filepath.Join(data, "engine"))
+	questions, err := analytics.Questions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join("..", "..", "docs", "analytics", "questions")
+	for _, q := range questions {
+		args := []string{"sql", "--data", data, "--format", "tsv", "--run", q.Name}
+		for name, value := range q.Example {
+			args = append(args, "--param", name+"="+value)
+		}
+		answer := mustRun(t, args...)
+		file := filepath.Join(kept, q.Name+".tsv")
+		if *updateExamples {
+			if err := os.WriteFile(file, answer, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if want, err := os.ReadFile(file); err != nil || !bytes.Equal(answer, want) {
+			t.Errorf("%s answers\n%s%v, want\n%s", q.Name, answer, err, want)
+		}
+		if bytes.Count(answer, []byte("\n")) < 2 && q.Name != "unexplained" {
+			t.Errorf("%s has no rows: the example shows nothing", q.Name)
+		}
+	}
+	t.Run("DuckDB", func(t *testing.T) {
+		for _, q := range questions {
+			if q.DuckDB == "" {
+				continue
+			}
+			want, err := os.ReadFile(filepath.Join(kept, q.Name+".tsv"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := asked(t, filepath.Join(data, "bucket", "objects", "ledgerlake"), q), plain(string(want)); got != want {
+				t.Errorf("%s: DuckDB answers\n%s\nwant\n%s", q.Name, got, want)
+			}
+		}
+	})
+}
+
+// asked is the answer of DuckDB over the objects below a folder.
+func asked(t *testing.T, objects string, q analytics.Question) string {
+	t.Helper()
+	home, err := filepath.Abs(filepath.Join("..", "..", "bench", "duckdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "node_modules")); errors.Is(err, fs.ErrNotExist) {
+		if os.Getenv("CI") != "" {
+			t.Fatal("there is no DuckDB: run scripts/setup.sh duckdb")
+		}
+		t.Skip("there is no DuckDB: run scripts/setup.sh duckdb")
+	}
+	values, err := q.Values(q.Example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	script.WriteString("SET TimeZone = 'UTC';\n")
+	for _, table := range []string{"updates", "events", "verdicts", "traffic", "app_activity"} {
+		fmt.Fprintf(&script, "CREATE VIEW %s AS SELECT * FROM read_parquet('%s/v1/**/*.parquet');\n", table, table)
+	}
+	for name, value := range values {
+		fmt.Fprintf(&script, "SET VARIABLE \"%s\" = '%s';\n", name, value)
+	}
+	fmt.Fprintf(&script, "SELECT COLUMNS(*)::VARCHAR FROM (%s);", q.DuckDB)
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(home, "query.mjs"), script.String())
+	cmd.Dir, cmd.Stdout, cmd.Stderr = objects, &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", q.Name, err, stderr.Bytes())
+	}
+	return plain(tabbed(t, stdout.Bytes()))
+}
+
+// tabbed are rows, which are JSON objects with texts, as lines with tabs below one with the names.
+func tabbed(t *testing.T, rows []byte) string {
+	t.Helper()
+	var lines []string
+	decoder := json.NewDecoder(bytes.NewReader(rows))
+	var names, cells []string
+	for depth, isName := 0, true; ; {
+		token, err := decoder.Token()
+		if err != nil {
+			return strings.Join(append([]string{strings.Join(names, "\t")}, lines...), "\n") + "\n"
+		}
+		switch {
+		case token == json.Delim('{'):
+			depth, isName, names, cells = 1, true, nil, nil
+		case token == json.Delim('}'):
+			depth, lines = 0, append(lines, strings.Join(cells, "\t"))
+		case depth == 1 && isName:
+			names, isName = append(names, fmt.Sprint(token)), false
+		case depth == 1:
+			cells, isName = append(cells, fmt.Sprint(token)), true
+		}
+	}
+}
+
+var (
+	zeros   = regexp.MustCompile(`(?m)(\.\d*?)0+(\t|$)`)
+	instant = regexp.MustCompile(`(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|\+00)`)
+)
+
+// plain is an answer without what each engine writes in its own way: instants, zeros at the end of
+// numbers, quotes in lists.
+func plain(answer string) string {
+	answer = instant.ReplaceAllString(answer, "$1 $2")
+	answer = zeros.ReplaceAllString(answer, "$1$2")
+	return strings.NewReplacer(`"`, "", "'", "", ", ", ",", ".\t", "\t", ".\n", "\n").Replace(answer)
+}
