@@ -72,7 +72,7 @@ var layers = map[string][]string{
 	"docs":           {"schemas"},
 	"docs/analytics": nil,
 	"docs/formats":   nil,
-	"scripts":        nil,
+	"scripts":        {"internal/packages"},
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
 	"indexer": {"schemas", "docs/formats", "internal/cluster", "internal/native", "internal/remote", "internal/store", "internal/history"},
