@@ -381,6 +381,25 @@ func TestFeaturedApp(t *testing.T) {
 	}
 	d.must([]string{alice}, exercise(model.FeaturedAppRightTemplate, right, "FeaturedAppRight_CreateActivityMarker",
 		"beneficiaries", []any{map[string]any{"beneficiary": alice, "weight": 1}}))
+	proxy := in(t, d.must([]string{alice}, create(model.DelegateProxyTemplate, "provider", alice, "delegate", bob))[0])
+	proxied := func(choice string) choices.Submission {
+		offer := in(t, d.tokens(alice, bob, "1"), "output", "value", "transferInstructionCid")
+		s := d.submission([]string{bob}, exercise(model.DelegateProxyTemplate, proxy, "DelegateProxy_"+choice, "cid", offer, "proxyArg", map[string]any{
+			"featuredAppRightCid": right, "beneficiaries": []any{map[string]any{"beneficiary": bob, "weight": 1}}, "choiceArg": map[string]any{"extraArgs": emptyExtraArgs}}))
+		s.Disclosed = []choices.DisclosedContract{{Blob: d.blob(right)}}
+		return s
+	}
+	markers, had := len(d.l.OfTemplate(model.ActivityMarkerTemplate, nil)), d.balance(bob)
+	d.mustSubmit(proxied("TransferInstruction_Accept"))
+	d.mustSubmit(proxied("TransferInstruction_Reject"))
+	if n := len(d.l.OfTemplate(model.ActivityMarkerTemplate, nil)); n != markers+2 || d.balance(bob) != had+model.One {
+		t.Errorf("%d markers, %d before; bob has %s", n, markers, d.balance(bob))
+	}
+	foreign := proxied("TransferInstruction_Withdraw")
+	foreign.ActAs = []string{alice}
+	if r := d.refused(foreign); r.Context["error_id"] != "missing-authorization" {
+		t.Errorf("the provider uses the proxy of its delegate: %v", r)
+	}
 	d.must(both, exercise(model.WalletInstallTemplate, wallet, "WalletAppInstall_FeaturedAppRights_Cancel", "cid", right))
 	if r := d.refused(d.submission([]string{alice}, exercise(model.FeaturedAppRightTemplate, right, "FeaturedAppRight_Cancel"))); r.Code != choices.CodeContractNotFound {
 		t.Errorf("cancelled twice: %v", r)

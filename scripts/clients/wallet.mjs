@@ -27,14 +27,19 @@ const submit = async ({ partyId, keys }, [commands, disclosedContracts]) => {
   return prepared.sign(keys.privateKey).execute({ partyId });
 };
 
-// seen is what look returns once it is as wanted: reads follow the ledger within moments.
+// seen is what look returns once it is as wanted: reads follow the ledger within moments, and are refused until then.
 async function seen(look, wanted) {
+  let refused = new Error('it was not seen within 20 s');
   for (let tries = 0; tries < 80; tries++) {
-    const found = await look();
-    if (wanted(found)) return found;
+    try {
+      const found = await look();
+      if (wanted(found)) return found;
+    } catch (e) {
+      refused = e;
+    }
     await new Promise((done) => setTimeout(done, 250));
   }
-  throw new Error('it was not seen within 20 s');
+  throw refused;
 }
 
 const sdk = await step('connect', () => SDK.create({ auth, ledgerClientUrl: ledger, logAdapter: quiet }));
@@ -101,7 +106,7 @@ const alice = { partyId, keys };
 const bob = { keys: sdk.keys.generate() };
 bob.partyId = (await step('another party', () => sdk.party.external.create(bob.keys.publicKey, { partyHint: 'receiver' }).sign(bob.keys.privateKey).execute()))?.partyId;
 const offer = async (memo) => {
-  const before = (await token.token.transfer.pending(bob.partyId)).map((p) => p.contractId);
+  const before = (await seen(() => token.token.transfer.pending(bob.partyId), () => true)).map((p) => p.contractId);
   await submit(alice, await token.token.transfer.create({ sender: partyId, recipient: bob.partyId, amount: '10', instrumentId: 'Amulet', registryUrl: scan, memo }));
   const pending = await seen(() => token.token.transfer.pending(bob.partyId), (list) => list.some((p) => !before.includes(p.contractId)));
   return { transferInstructionCid: pending.find((p) => !before.includes(p.contractId)).contractId, registryUrl: scan };
@@ -131,7 +136,7 @@ const allocate = async (id) => {
     transferLegId: 'leg',
     transferLeg: { sender: partyId, receiver: bob.partyId, amount: '3', instrumentId: { admin: asset.admin, id: asset.id }, meta: { values: {} } },
   };
-  const before = (await token.token.allocation.pending(partyId)).map((p) => p.contractId);
+  const before = (await seen(() => token.token.allocation.pending(partyId), () => true)).map((p) => p.contractId);
   await submit(alice, await token.token.allocation.instruction.create({ allocationSpecification, asset }));
   const pending = await seen(() => token.token.allocation.pending(partyId), (list) => list.some((p) => !before.includes(p.contractId)));
   return { allocationCid: pending.find((p) => !before.includes(p.contractId)).contractId, asset };
@@ -149,15 +154,19 @@ await step('pending requests', () => token.token.allocation.request.pending(part
 const hosted = await step('connect by a validator', () => sdk.extend({ amulet: { scanApiUrl: scan, validatorUrl: validator, auth, registryUrl: scan }, token: { auth, registries: [scan], validatorUrl: validator } }));
 await step('tap for the operator', () => hosted.amulet.tapInternal('1000'));
 await step('traffic', () => hosted.amulet.traffic.status());
-await step('feature the operator', async () => {
-  if (!(await hosted.amulet.featuredApp.grant({ maxRetries: 20, delayMs: 500 }))) throw new Error('no right is seen');
+const featuredAppRight = await step('feature the operator', async () => (await hosted.amulet.featuredApp.grant({ maxRetries: 20, delayMs: 500 })) ?? fail('no right is seen'));
+await step('accept by a proxy', async () => {
+  await hosted.token.transfer.delegatedProxy.create(bob.partyId);
+  const [proxy] = await seen(() => sdk.ledger.acs.read({ parties: [bob.partyId], templateIds: ['#splice-util-featured-app-proxies:Splice.Util.FeaturedApp.DelegateProxy:DelegateProxy'], filterByParty: true }), (list) => list.length === 1);
+  const [command, disclosed] = await hosted.token.transfer.delegatedProxy.commands.accept({ ...(await offer('by a proxy')), proxyCid: proxy.contractId, featuredAppRight, beneficiaries: [{ beneficiary: bob.partyId, weight: 0.5 }] });
+  await submit(bob, [[command], disclosed]);
 });
 await step('buy traffic', async () => {
   const list = await token.token.utxos.list({ partyId });
   await submit(alice, await hosted.amulet.traffic.buy({ buyer: partyId, ccAmount: 200_000, inputUtxos: list.map((u) => u.contractId), migrationId: 1 }));
 });
 await step('propose a delegation of merges', async () => submit(bob, [hosted.token.utxos.delegatedMerge.command.propose({ owner: bob.partyId }), []]));
-await step('approve the delegation', () => seen(async () => hosted.token.utxos.delegatedMerge.approve({ owner: bob.partyId }).catch(() => undefined), (done) => done));
+await step('approve the delegation', () => seen(() => hosted.token.utxos.delegatedMerge.approve({ owner: bob.partyId }), (done) => done));
 await step('set up merges', () => hosted.token.utxos.delegatedMerge.setup());
 await step('merge by the delegate', async () => {
   for (let i = 0; i < 10; i++) await submit(bob, await amulet.amulet.tap(bob.partyId, '1'));

@@ -140,9 +140,7 @@ func mergeDelegated(e *Execution, c *model.Contract, arg model.Argument) model.V
 		delivered = a.Some(result)
 	}
 	if mark != nil {
-		call := model.Argument{V: mark}
-		right := e.fetchOf(model.FeaturedAppRightTemplate, call.Contract("appRightCid"))
-		e.perform(right, "FeaturedAppRight_CreateActivityMarker", a.Record(sim.MarkShape, *call.At("beneficiaries")))
+		markActivity(e, model.Argument{V: mark}, "appRightCid")
 	}
 	return a.Record(mergeDoneShape, merged, delivered)
 }
@@ -182,4 +180,29 @@ func mergeBatch(e *Execution, c *model.Contract, arg model.Argument) model.Value
 		change = a.GenMap(a.Record(model.InstrumentIDShape, model.PartyValue(model.Dso), model.Text(model.InstrumentAmuletInPayload)), a.List(changes...))
 	}
 	return a.Record(batchMergedShape, a.List(results...), change)
+}
+
+var proxyDoneShape = model.NewShape("markerResult", "choiceResult")
+
+// addProxyChoices are choices on tokens by which the delegate of a featured app marks its activity.
+func addProxyChoices(all *choices) {
+	all.creations[model.DelegateProxyTemplate] = func(_ *Execution, a model.Argument) model.Payload {
+		return model.DelegateProxy{Provider: a.Party("provider"), Delegate: a.Party("delegate")}
+	}
+	delegate := byPayload(func(p model.DelegateProxy) []model.Party { return []model.Party{p.Delegate} })
+	for _, choice := range []string{"TransferFactory_Transfer", "TransferInstruction_Accept", "TransferInstruction_Reject",
+		"TransferInstruction_Withdraw", "AllocationFactory_Allocate", "Allocation_Withdraw"} {
+		all.on(model.DelegateProxyTemplate, "DelegateProxy_"+choice, nonconsuming(delegate,
+			func(e *Execution, _ *model.Contract, arg model.Argument) model.Value {
+				call := arg.Record("proxyArg")
+				marked := markActivity(e, call, "featuredAppRightCid")
+				return e.Tx.Arena().Record(proxyDoneShape, marked, e.perform(e.fetch(arg.Contract("cid")), choice, *call.At("choiceArg")))
+			}))
+	}
+}
+
+// markActivity marks activity by the right that a field of a call names, for its beneficiaries.
+func markActivity(e *Execution, call model.Argument, label string) model.Value {
+	right := e.fetchOf(model.FeaturedAppRightTemplate, call.Contract(label))
+	return e.perform(right, "FeaturedAppRight_CreateActivityMarker", e.Tx.Arena().Record(sim.MarkShape, *call.At("beneficiaries")))
 }

@@ -34,7 +34,7 @@ func newChoices() *choices {
 	for _, add := range []func(*choices){
 		addTransferChoices, addCoinChoices, addTrafficChoices, addPreapprovalChoices, addTokenChoices,
 		addInstallChoices, addOfferChoices, addRequestChoices, addCommandChoices, addDelegationChoices,
-		addMergeChoices, addNameChoices, addLicenseChoices, addFeaturedChoices,
+		addMergeChoices, addProxyChoices, addNameChoices, addLicenseChoices, addFeaturedChoices,
 		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addAllocationV2Choices, addRewardChoices, addPingChoices,
 	} {
 		add(all)

@@ -10,6 +10,7 @@ var (
 	mergeDelegationShape     = NewShape("operator", "owner", "meta")
 	delegationProposalShape  = NewShape("delegation")
 	batchMergeUtilityShape   = NewShape("operator")
+	delegateProxyShape       = NewShape("provider", "delegate")
 )
 
 // WalletInstall has a validator run the wallet of a user.
@@ -145,4 +146,15 @@ func (p BatchMergeUtility) Arguments(a *Arena, _ uint8) Value {
 
 func (p BatchMergeUtility) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 	return append(sig, p.Operator), obs
+}
+
+// DelegateProxy lets a delegate mark what it does with tokens as activity of a featured app.
+type DelegateProxy struct{ Provider, Delegate Party }
+
+func (p DelegateProxy) Arguments(a *Arena, _ uint8) Value {
+	return a.Record(delegateProxyShape, PartyValue(p.Provider), PartyValue(p.Delegate))
+}
+
+func (p DelegateProxy) Stakeholders(sig, obs []Party) ([]Party, []Party) {
+	return append(sig, p.Provider), append(obs, p.Delegate)
 }

@@ -47,6 +47,7 @@ var (
 	governancePackage = &pkg{Name: "splice-dso-governance"}
 	HarborPackage     = &pkg{Name: "harbor-logistics", OneVersion: true}
 	pingPackage       = &pkg{Name: "canton-builtin-admin-workflow-ping", OneVersion: true}
+	proxyPackage      = &pkg{Name: "splice-util-featured-app-proxies", OneVersion: true}
 	mergePackage      = &pkg{Name: "splice-util-token-standard-wallet", OneVersion: true}
 
 	AmuletTemplate              = newTemplate(amuletPackage, "Splice.Amulet:Amulet")
@@ -126,6 +127,8 @@ var (
 	VoteRequestTemplate = newTemplate(governancePackage, "Splice.DsoRules:VoteRequest")
 
 	PingTemplate = newPrivateTemplate(pingPackage, "Canton.Internal.Ping:Ping")
+
+	DelegateProxyTemplate = newPrivateTemplate(proxyPackage, "Splice.Util.FeaturedApp.DelegateProxy:DelegateProxy")
 )
 
 // Contract is a contract of the ledger. All members but the last three are fixed
