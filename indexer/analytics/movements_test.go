@@ -204,4 +204,38 @@ func TestMovementsSurviveAnyEnd(t *testing.T) {
 	if got := f.rows(t); got != want {
 		t.Errorf("rebuilt the table has %s, before %s", got, want)
 	}
+	f.rewind(t, items)
+	if got := f.rows(t); got != want {
+		t.Errorf("taken back and written again the table has %s, before %s", got, want)
+	}
+}
+
+// rewind takes the stream back by half, has the movements of another process catch up with what is left,
+// and writes the rest again.
+func (f *fixture) rewind(t *testing.T, items []schemas.Item) {
+	t.Helper()
+	m := f.movements()
+	half := items[len(items)/2].Position()
+	plan, err := indexer.NewRewind(f.db, schemas.ScanStream, func(through schemas.Position) bool { return !half.Before(through) }, f.log).Run(t.Context())
+	if err != nil || plan.Batches == 0 {
+		t.Fatalf("taking the stream back: %+v, %v", plan, err)
+	}
+	if err := m.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	above := indexertest.Texts(t, f.DSN, fmt.Sprintf("SELECT toString(count()) FROM movements WHERE (migration_id, record_time) > (%d, fromUnixTimestamp64Micro(%d, 'UTC'))", plan.To.MigrationID, store.Clamp(plan.To.RecordTime)))
+	if above[0] != "0" {
+		t.Errorf("%s movements are left of what was taken back", above[0])
+	}
+	writer := indexer.NewWriter(f.db, schemas.ScanStream, f.log)
+	for _, b := range indexertest.ScanBatches(items, len(items)/4) {
+		if plan.To.Before(b.Through) {
+			if err := writer.Write(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := m.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
