@@ -127,3 +127,29 @@ func TestPackagesOfANode(t *testing.T) {
 		}
 	}
 }
+
+// The simulated node is given a .dar file, whose packages are then fetched from it.
+func TestPackagesOfTheSimulatedNode(t *testing.T) {
+	t.Parallel()
+	store := ownStore(t)
+	_, _, nodeURL := networkWithNode(t, 60)
+	first, _, _ := packageFiles(t)
+	file, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(nodeURL+"/v2/packages", "application/octet-stream", bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("the upload has status %d, %v", response.StatusCode, err)
+	}
+	var out bytes.Buffer
+	err = run(t.Context(), append([]string{"package", "add", "--packages-from-node", "--json", "--node-url", nodeURL}, store...), &out, io.Discard)
+	report := parse[kept.Added](t, out.Bytes())
+	// Of its own packages the simulated network has no bytes.
+	if err == nil || len(report.Added) != 2 || len(report.Failed) == 0 || !strings.Contains(report.Failed[0].Error, "PACKAGE_NOT_FOUND") {
+		t.Errorf("%v, %+v", err, report)
+	}
+}

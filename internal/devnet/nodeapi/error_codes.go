@@ -17,6 +17,7 @@ var errorClasses = map[string]errorClass{
 	"MISSING_FIELD":                {grpcInvalidArgument, categoryInvalidIndependent},
 	"INVALID_FIELD":                {grpcInvalidArgument, categoryInvalidIndependent},
 	"COMMAND_PREPROCESSING_FAILED": {grpcInvalidArgument, categoryInvalidIndependent},
+	"INVALID_DAR":                  {grpcInvalidArgument, categoryInvalidIndependent},
 
 	"FAILED_TO_EXECUTE_TRANSACTION": {grpcFailedPrecondition, categoryInvalidState},
 	"INVALID_DEDUPLICATION_PERIOD":  {grpcFailedPrecondition, categoryInvalidState},
@@ -25,6 +26,7 @@ var errorClasses = map[string]errorClass{
 	choices.CodeContractNotFound:                         {grpcNotFound, categoryMissing},
 	choices.CodeTemplateNotFound:                         {grpcNotFound, categoryMissing},
 	choices.CodePackageNotFound:                          {grpcNotFound, categoryMissing},
+	"PACKAGE_NOT_FOUND":                                  {grpcNotFound, categoryMissing},
 	"CONTRACT_EVENTS_NOT_FOUND":                          {grpcNotFound, categoryMissing},
 	"UPDATE_NOT_FOUND":                                   {grpcNotFound, categoryMissing},
 	"USER_NOT_FOUND":                                     {grpcNotFound, categoryMissing},

@@ -88,12 +88,13 @@ func (n *partyServer) listPackages(*http.Request) (any, error) {
 	for _, p := range n.knownPackages() {
 		ids = append(ids, p.ID)
 	}
-	return map[string]any{"packageIds": ids}, nil
+	return map[string]any{"packageIds": append(ids, n.archives.ids()...)}, nil
 }
 
 func (n *partyServer) packageStatus(r *http.Request) (any, error) {
 	status := "PACKAGE_STATUS_UNSPECIFIED"
-	if slices.ContainsFunc(n.knownPackages(), func(p knownPackage) bool { return p.ID == r.PathValue("package") }) {
+	id := r.PathValue("package")
+	if n.archives.get(id) != nil || slices.ContainsFunc(n.knownPackages(), func(p knownPackage) bool { return p.ID == id }) {
 		status = "PACKAGE_STATUS_REGISTERED"
 	}
 	return map[string]string{"packageStatus": status}, nil

@@ -58,7 +58,7 @@ func NodeHandler(l *ledger.Ledger, o NodeOptions) (http.Handler, error) {
 	o.CheckpointDelay = cmp.Or(o.CheckpointDelay, time.Second)
 	core := nodeCore{options: o, ledger: l, store: l.Store, view: l.View, formats: newFormats(l.View),
 		users: newNodeUsers(o.Auth), parties: l.Parties, completions: NewCompletionLog(o.CompletionsKept),
-		events: newContractEvents(l.Store)}
+		events: newContractEvents(l.Store), archives: &archives{payloads: map[string][]byte{}}}
 	n := &nodeServer{nodeCore: core, reads: &readServer{core}, hosting: &partyServer{core}, accounts: &userServer{core}}
 	n.commands = &commandServer{core, n.reads, n.hosting}
 	if l.Config.Keep {
@@ -80,6 +80,7 @@ type nodeCore struct {
 	parties     *ledger.NodeParties
 	completions *completionLog
 	events      *contractEvents
+	archives    *archives
 }
 
 // nodeServer serves a participant's view. The operations belong to its parts, by what they
@@ -136,6 +137,9 @@ func (n *nodeServer) routes() http.Handler {
 		{users, "POST", "/v2/interactive-submission/executeAndWaitForTransaction", asked(n.commands.executePreparedForTransaction)},
 		{users, "POST", "/v2/interactive-submission/preferred-packages", asked(n.hosting.preferredPackages)},
 		{users, "GET", "/v2/packages", answered(n.hosting.listPackages)},
+		{managers, "POST", "/v2/packages", answered(n.hosting.uploadArchive)},
+		{managers, "POST", "/v2/dars", answered(n.hosting.uploadArchive)},
+		{users, "GET", "/v2/packages/{package}", n.hosting.archive},
 		{users, "GET", "/v2/packages/{package}/status", answered(n.hosting.packageStatus)},
 		{users, "POST", "/v2/package-vetting/list", asked(n.hosting.vettedPackages)},
 		{managers, "GET", "/v2/idps", answered(n.accounts.identityProviders)},
