@@ -95,6 +95,16 @@ func (p *Params) require(name string) (raw []byte, ok bool) {
 	return raw, ok
 }
 
+// Names are those of all parameters of a query string, as they are spelled there, each once.
+func (p *Params) Names() (names []string) {
+	for key := range p.args.All() {
+		if name := string(key); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Has reports whether the parameter is there and not null.
 func (p *Params) Has(name string) bool {
 	_, ok := p.find(name)

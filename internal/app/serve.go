@@ -14,8 +14,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/analytics"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -89,6 +91,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {
 		return nil, err
 	}
+	mounts = append(mounts, analytics.New(analytics.Config{Source: tables.NewReader(s.db.db, s.db.reader.Stream()), TokenKey: key}).Mount())
 	if cfg.LedgerShares() {
 		ledger, err := s.newLedger(listener)
 		if err != nil {

@@ -141,6 +141,11 @@ func TestColumnsOfAnyTable(t *testing.T) {
 			if got, want := encoded(added, i), encoded(b, i); !slices.Equal(got, want) {
 				t.Fatalf("row %d of %s is\n%q, want\n%q", i, table, got, want)
 			}
+			for column := range of {
+				if added.Value(column, i) == nil {
+					t.Fatalf("row %d of %s has no value of %s", i, table, of[column].Name)
+				}
+			}
 		}
 	}
 	if _, err := NewColumns([]TableColumn{{Table: "t", Name: "c", Type: "IPv6"}}); err == nil {

@@ -22,6 +22,8 @@ var (
 	ledgerSource string
 	//go:embed validator.yaml
 	validatorSource string
+	//go:embed analytics.yaml
+	analyticsSource string
 )
 
 // The documents of the interfaces, in YAML as they are served.
@@ -29,6 +31,7 @@ var (
 	Scan      = withSharedResponses(scanSource)
 	Ledger    = withSharedResponses(ledgerSource)
 	Validator = withSharedResponses(validatorSource)
+	Analytics = withSharedResponses(analyticsSource)
 )
 
 // LedgerAsync is the AsyncAPI document of the ledger interface's websockets, in YAML. Its schemas are in Ledger.
@@ -38,7 +41,7 @@ var LedgerAsync []byte
 
 // Documents are those of all interfaces that are served, in the spelling of the answers.
 func Documents(naming query.Naming) ([]Document, error) {
-	list := []Document{{Name: "scan", YAML: Scan}, {Name: "ledger", YAML: Ledger}, {Name: "ledger-async", YAML: LedgerAsync}, {Name: "validator", YAML: Validator}}
+	list := []Document{{Name: "scan", YAML: Scan}, {Name: "ledger", YAML: Ledger}, {Name: "ledger-async", YAML: LedgerAsync}, {Name: "validator", YAML: Validator}, {Name: "analytics", YAML: Analytics}}
 	if naming != query.Network {
 		return list, nil
 	}

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
@@ -163,4 +165,67 @@ func addLists[T any](dst proto.Column, src *proto.ColArr[T], from, to int) {
 		list.Offsets = append(list.Offsets, end+src.Offsets[row]-uint64(first))
 	}
 	addRows(list.Data, src.Data, first, int(src.Offsets[to-1]))
+}
+
+// HasType reports whether rows with a column of a type, such as "LowCardinality(String)", can be read
+// into Columns.
+func HasType(name string) bool { return columnOf(name) != nil }
+
+// Value is the value of a column in a row of the current block: a string, an int64, a bool, a
+// decimal.Decimal, a schemas.Micros, or a list of one of them.
+func (b *Columns) Value(i, row int) any { return rowValue(b.list[i].data, row) }
+
+func rowValue(column proto.Column, row int) any {
+	switch c := column.(type) {
+	case *texts:
+		return c.Row(row)
+	case *lowCardinality:
+		return c.Row(row)
+	case *proto.ColEnum:
+		return c.Values[row]
+	case *proto.ColInt64:
+		return c.Row(row)
+	case *proto.ColInt32:
+		return int64(c.Row(row))
+	case *proto.ColUInt64:
+		return int64(c.Row(row))
+	case *proto.ColBool:
+		return c.Row(row)
+	case *proto.ColDateTime64:
+		return timeAt(c, row)
+	case *proto.ColDecimal128:
+		return decimalOf(c.Row(row))
+	case *proto.ColArr[string]:
+		return c.Row(row)
+	case *proto.ColArr[int32]:
+		return listOf(c.Row(row), func(v int32) int64 { return int64(v) })
+	case *proto.ColArr[proto.Decimal128]:
+		return listOf(c.Row(row), decimalOf)
+	case alias:
+		return rowValue(c.Column, row)
+	}
+	panic("there is no value of column type " + string(column.Type())) // a test reads each
+}
+
+func listOf[T, V any](list []T, value func(T) V) []V {
+	values := make([]V, len(list))
+	for i, v := range list {
+		values[i] = value(v)
+	}
+	return values
+}
+
+// SelectWithin is Select for a query that somebody wrote, who may not know what it takes: it may take
+// so long, and so much memory of the server. IsOverBudget says of the error that it would take more.
+func (db *DB) SelectWithin(ctx context.Context, query string, params Params, most time.Duration, memory int64, b Block, each func() error) error {
+	return db.selectInto(ctx, query, params, b, []ch.Setting{
+		{Key: "max_execution_time", Value: strconv.FormatFloat(most.Seconds(), 'f', -1, 64), Important: true},
+		{Key: "max_memory_usage", Value: strconv.FormatInt(memory, 10), Important: true},
+	}, each)
+}
+
+// IsOverBudget reports whether the server ended a query of SelectWithin because of what it may take.
+func IsOverBudget(err error) bool {
+	e, ok := ch.AsException(err)
+	return ok && e.IsCode(proto.ErrTimeoutExceeded, proto.ErrMemoryLimitExceeded, proto.ErrTooSlow)
 }

@@ -1,0 +1,123 @@
+package analytics
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ledgerlake/ledgerlake/internal/history/tables"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
+)
+
+// format is a form of answers.
+type format struct {
+	contentType string // "" for JSON
+	encode      func(dst []byte, t *tables.Table, page tables.Page, next string) ([]byte, error)
+}
+
+var formats = map[string]format{
+	"json":  {"", encodeJSON},
+	"csv":   {"text/csv; charset=utf-8; header=present", encodeCSV},
+	"arrow": {"application/vnd.apache.arrow.stream", encodeArrow},
+}
+
+// encodeJSON writes an object with the rows as objects. Decimals are texts, as in the network's
+// interfaces, and instants have six digits behind the second.
+func encodeJSON(dst []byte, t *tables.Table, page tables.Page, next string) ([]byte, error) {
+	dst = append(jsonscan.AppendString(append(dst, `{"table":`...), []byte(t.Name)), `,"rows":[`...)
+	for i, row := range page.Rows {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		for j, value := range row {
+			separator := byte(',')
+			if j == 0 {
+				separator = '{'
+			}
+			dst = append(jsonscan.AppendString(append(dst, separator), []byte(page.Columns[j].Name)), ':')
+			dst = appendValue(dst, page.Columns[j], value)
+		}
+		dst = append(dst, '}')
+	}
+	dst = append(dst, `],"complete_to":{"migration_id":`...)
+	dst = strconv.AppendInt(dst, page.Through.MigrationID, 10)
+	dst = append(schemas.AppendRecordTime(append(dst, `,"record_time":"`...), page.Through.RecordTime), `"}`...)
+	if next != "" {
+		dst = jsonscan.AppendString(append(dst, `,"next_page_token":`...), []byte(next))
+	}
+	return append(dst, '}'), nil
+}
+
+func appendValue(dst []byte, c tables.Column, value any) []byte {
+	switch v := value.(type) {
+	case string:
+		switch {
+		case c.JSON && v == "":
+			return append(dst, "null"...)
+		case c.JSON:
+			return append(dst, v...)
+		}
+		return jsonscan.AppendString(dst, []byte(v))
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case decimal.Decimal:
+		return append(append(append(dst, '"'), v.String()...), '"')
+	case schemas.Micros:
+		return append(schemas.AppendRecordTime(append(dst, '"'), v), '"')
+	case []string:
+		return appendList(dst, v, func(dst []byte, s string) []byte { return jsonscan.AppendString(dst, []byte(s)) })
+	case []int64:
+		return appendList(dst, v, func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) })
+	case []decimal.Decimal:
+		return appendList(dst, v, func(dst []byte, d decimal.Decimal) []byte {
+			return append(append(append(dst, '"'), d.String()...), '"')
+		})
+	}
+	panic(fmt.Sprintf("column %s has a value of type %T", c.Name, value)) // a test reads each type
+}
+
+func appendList[T any](dst []byte, list []T, element func([]byte, T) []byte) []byte {
+	dst = append(dst, '[')
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = element(dst, v)
+	}
+	return append(dst, ']')
+}
+
+// encodeCSV writes a line with the names of the columns and one for each row; lists are in JSON.
+func encodeCSV(dst []byte, _ *tables.Table, page tables.Page, _ string) ([]byte, error) {
+	text := bytes.NewBuffer(dst)
+	w := csv.NewWriter(text)
+	record := make([]string, len(page.Columns))
+	for i, c := range page.Columns {
+		record[i] = c.Name
+	}
+	if err := w.Write(record); err != nil {
+		return nil, err
+	}
+	var cell []byte
+	for _, row := range page.Rows {
+		for i, value := range row {
+			if s, ok := value.(string); ok {
+				record[i] = s
+				continue
+			}
+			cell = appendValue(cell[:0], page.Columns[i], value)
+			record[i] = strings.Trim(string(cell), `"`)
+		}
+		if err := w.Write(record); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return text.Bytes(), w.Error()
+}
