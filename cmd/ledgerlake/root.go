@@ -88,7 +88,7 @@ func (c *cli) commands() []command {
 		{newWorker(c), of(general, upstream, store, objects, jobs, validator, wallet), []string{"ledger-participant"}},
 		{newServe(c), of(general, upstream, store, objects, query, ledger, validator, wallet), nil},
 		{newExport(c), of(general, store, objects, jobs), []string{"record-time-ahead"}},
-		{newRestore(c), of(general, store, objects), nil},
+		{newRestore(c), of(general, store, objects), []string{"scan-url", "scan-rate", "scan-page-bytes"}},
 		{newReshard(c), of(general, store), nil},
 		{newVerify(c), of(general, upstream, store, objects), nil},
 		{newRebuild(c), of(general, store), nil},

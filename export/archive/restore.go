@@ -45,7 +45,7 @@ type RestoreConfig struct {
 // next one. What the store holds already must be the beginning of the archive's history:
 // else the error wraps schemas.ErrDiverged. Lifetimes are derived by others, as always.
 func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
-	cfg.BatchItems = cmp.Or(cfg.BatchItems, 4096)
+	cfg.BatchItems = cmp.Or(cfg.BatchItems, defaultBatchItems)
 	stream := cfg.Catalog.Stream()
 	if a.cfg.Stream != stream {
 		return fmt.Errorf("an archive of stream %s cannot restore stream %s", a.cfg.Stream, stream)
@@ -68,7 +68,8 @@ func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
 	if err != nil {
 		return err
 	}
-	r := restore{archive: a, cfg: &cfg, after: resume.Committed, pending: resume.Pending}
+	r := restore{archive: a, cfg: &cfg}
+	r.to = sinkWriter{sink: cfg.Sink, stream: stream, maxItems: cfg.BatchItems, after: resume.Committed, pending: resume.Pending, wrote: r.tell}
 	for _, s := range a.segments {
 		r.now.TotalSegments++
 		r.now.TotalRows += restoredRows(s.Manifest)
@@ -78,8 +79,71 @@ func (a *Archive) Restore(ctx context.Context, cfg RestoreConfig) error {
 			return fmt.Errorf("restoring segment %s: %w", s.Ref(), err)
 		}
 	}
-	if r.pending != nil {
-		return fmt.Errorf("%w: the store has begun a batch through %s, which is after the last segment", schemas.ErrDiverged, r.pending.Through)
+	return r.to.checkEnd()
+}
+
+// Items gives the items of history after a position, in order.
+type Items func(ctx context.Context, after schemas.Position, each func(schemas.Item) error) error
+
+// RestoreItems writes items into the sink, after those that it has. A restore that was cut off is
+// finished by the next one. progress is called with the number of rows after each batch.
+func RestoreItems(ctx context.Context, sink Sink, stream string, items Items, progress func(rows int64)) error {
+	resume, err := sink.Resume(ctx, stream)
+	if err != nil {
+		return err
+	}
+	to := sinkWriter{sink: sink, stream: stream, maxItems: defaultBatchItems, after: resume.Committed, pending: resume.Pending, wrote: progress}
+	if _, err := to.write(ctx, func(ctx context.Context, each func(schemas.Item) error) error {
+		return items(ctx, resume.Committed, each)
+	}); err != nil {
+		return err
+	}
+	return to.checkEnd()
+}
+
+// defaultBatchItems is the default of RestoreConfig.BatchItems.
+const defaultBatchItems = 4096
+
+// sinkWriter writes items into a sink, in batches.
+type sinkWriter struct {
+	sink     Sink
+	stream   string
+	maxItems int
+	wrote    func(rows int64)
+
+	// after is where the sink stands, pending the batch to repeat first.
+	after   schemas.Position
+	pending *schemas.Intent
+}
+
+// write reads items on one goroutine and writes them on another, one batch ahead. It returns the rows
+// that the sink had.
+func (w *sinkWriter) write(ctx context.Context, read func(ctx context.Context, each func(schemas.Item) error) error) (skipped int64, err error) {
+	group, ctx := guard.WithContext(ctx)
+	batches := make(chan *schemas.Batch)
+	cutter := &cutter{stream: w.stream, maxItems: w.maxItems, after: w.after, pending: w.pending, out: batches}
+	group.Go(func() error {
+		defer close(batches)
+		return cutter.all(ctx, read)
+	})
+	group.Go(func() error {
+		for b := range batches {
+			if err := w.sink.Write(ctx, b); err != nil {
+				return fmt.Errorf("writing what follows %s: %w", b.After, err)
+			}
+			w.after, w.pending = b.Through, nil
+			w.wrote(batchRows(b))
+		}
+		return nil
+	})
+	err = group.Wait()
+	return cutter.skipped, err
+}
+
+// checkEnd returns an error if the sink has begun a batch that was not repeated.
+func (w *sinkWriter) checkEnd() error {
+	if w.pending != nil {
+		return fmt.Errorf("%w: the store has begun a batch through %s, which is after the end of what is restored", schemas.ErrDiverged, w.pending.Through)
 	}
 	return nil
 }
@@ -93,10 +157,7 @@ type restore struct {
 	archive *Archive
 	cfg     *RestoreConfig
 	now     RestoreProgress
-
-	// after is where the sink stands, pending the batch to repeat first.
-	after   schemas.Position
-	pending *schemas.Intent
+	to      sinkWriter
 }
 
 // segment restores one segment, or as much of it as the sink does not have.
@@ -118,38 +179,15 @@ func (r *restore) skipOrWrite(ctx context.Context, m *published.Manifest) error 
 		return err
 	}
 	// A sink that stands in a later segment has had all of this one.
-	if schemas.EndOf(m.MigrationID, end).Before(r.after) {
+	if schemas.EndOf(m.MigrationID, end).Before(r.to.after) {
 		r.now.Rows += restoredRows(m)
 		return nil
 	}
-	return r.write(ctx, m)
-}
-
-// write reads the segment's items on one goroutine and writes them on another, one
-// batch ahead.
-func (r *restore) write(ctx context.Context, m *published.Manifest) error {
-	group, ctx := guard.WithContext(ctx)
-	batches := make(chan *schemas.Batch)
-	cutter := &cutter{stream: m.Stream, maxItems: r.cfg.BatchItems, after: r.after, pending: r.pending, out: batches}
-	group.Go(func() error {
-		defer close(batches)
-		return cutter.segment(ctx, r.archive.parts(), m)
+	skipped, err := r.to.write(ctx, func(ctx context.Context, each func(schemas.Item) error) error {
+		return EachItem(ctx, r.archive.parts(), m, each)
 	})
-	group.Go(func() error {
-		for b := range batches {
-			if err := r.cfg.Sink.Write(ctx, b); err != nil {
-				return fmt.Errorf("writing what follows %s: %w", b.After, err)
-			}
-			r.after, r.pending = b.Through, nil
-			r.tell(batchRows(b))
-		}
-		return nil
-	})
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	r.now.Rows += cutter.skipped
-	return nil
+	r.now.Rows += skipped
+	return err
 }
 
 func batchRows(b *schemas.Batch) (rows int64) {
@@ -176,7 +214,7 @@ func (r *restore) tell(rows int64) {
 	}
 }
 
-// cutter reads a segment and cuts what the sink does not have into batches.
+// cutter cuts what the sink does not have into batches.
 type cutter struct {
 	stream   string
 	maxItems int
@@ -190,16 +228,15 @@ type cutter struct {
 	met     bool  // the item at which the sink stands was seen
 }
 
-func (c *cutter) segment(ctx context.Context, parts Parts, m *published.Manifest) error {
+func (c *cutter) all(ctx context.Context, read func(ctx context.Context, each func(schemas.Item) error) error) error {
 	start := c.after
-	err := EachItem(ctx, parts, m, func(it schemas.Item) error { return c.add(ctx, start, it) })
-	if err != nil {
+	if err := read(ctx, func(it schemas.Item) error { return c.add(ctx, start, it) }); err != nil {
 		return err
 	}
 	return c.flush(ctx)
 }
 
-// add takes the next item. start is where the sink stood before the segment.
+// add takes the next item. start is where the sink stood at first.
 func (c *cutter) add(ctx context.Context, start schemas.Position, it schemas.Item) error {
 	p := it.Position()
 	if !start.Before(p) {
@@ -221,8 +258,8 @@ func (c *cutter) add(ctx context.Context, start schemas.Position, it schemas.Ite
 }
 
 // mayEndBefore reports whether a batch ends before an item at p. A batch that was begun
-// is repeated with exactly its bounds. Others do not end within a record time: ingest
-// could not go on from there.
+// is repeated with exactly its bounds. Others are of one migration, do not mix imports with history,
+// and do not end within a record time: ingest could not continue from there.
 func (c *cutter) mayEndBefore(p schemas.Position) bool {
 	if len(c.items) == 0 {
 		return false
@@ -231,6 +268,9 @@ func (c *cutter) mayEndBefore(p schemas.Position) bool {
 		return c.pending.Through.Before(p)
 	}
 	last := c.items[len(c.items)-1].Position()
+	if p.MigrationID != last.MigrationID || p.RecordTime != schemas.MinMicros && last.RecordTime == schemas.MinMicros {
+		return true
+	}
 	return (len(c.items) >= c.maxItems || c.bytes >= restoreBytes) && (p.RecordTime == schemas.MinMicros || p.RecordTime != last.RecordTime)
 }
 

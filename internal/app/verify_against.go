@@ -93,12 +93,17 @@ func (f *VerifyConfig) checkAgainst() error {
 	case len(f.Checks) > 0 || f.Stream != "" || f.Peer != "":
 		return errors.New("--against compares files alone: leave --check, --stream and --peer out")
 	}
-	info, err := os.Stat(f.Against)
+	return checkFolder("--against", f.Against)
+}
+
+// checkFolder refuses the value of a flag that is not a folder.
+func checkFolder(flag, dir string) error {
+	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no folder", f.Against)
+		err = fmt.Errorf("%s is no folder", dir)
 	}
 	if err != nil {
-		return fmt.Errorf("--against: %w", err)
+		return fmt.Errorf("%s: %w", flag, err)
 	}
 	return nil
 }
