@@ -17,6 +17,7 @@ const everyType = `SELECT number AS n, toInt8(number - 128) AS i8, toInt16(-numb
 	toLowCardinality(toString(number)) AS low, CAST(number % 2, 'Enum8(\'zero (0)\' = 0, \'one,\' = 1)') AS choice, toUUID('61f0c404-5cb3-11e7-907b-a6006ad3dba0') AS uuid, toIPv4('10.0.0.1') AS ip,
 	toDate('1970-01-01') + number AS day, toDate32('1900-01-01') + number AS day32, toDateTime('2026-07-01 00:00:00', 'UTC') + number AS second,
 	toDateTime64('1969-12-31 23:59:59.123456', 6, 'UTC') + number AS micro, toDateTime64('2026-07-01 00:00:00.123456789', 9, 'UTC') AS nano,
+	toDateTime64('2299-12-31 23:59:59.999999', 6, 'UTC') AS never, toDateTime64('1900-01-01 00:00:00', 6, 'UTC') AS least,
 	toDecimal32(-number, 2) AS d32, toDecimal64('1.0000000007', 10) - number AS d64, toDecimal128('-12345678901234567890.1234567891', 10) + number AS d128, toDecimal256('9999999999999999999999999999999999999999.5', 10) - number AS d256,
 	if(number % 3 = 0, NULL, number) AS nothing, arrayMap(x -> if(x = 1, NULL, toString(x)), range(number % 4)) AS list, arrayMap(x -> range(x), range(toUInt8(number % 4))) AS lists,
 	map('b', number, 'a', 1) AS entries, map('k', [toDecimal64(number, 2)]) AS deep, CAST((number, [('x', toDate('2026-07-01'))]), 'Tuple(id UInt64, parts Array(Tuple(name String, day Date)))') AS named,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 	"text/tabwriter"
@@ -160,8 +161,10 @@ func eachRow(rows driver.Rows, so func(values []any) error) error {
 			if strings.Contains(types[i].DatabaseTypeName(), "Array(UInt8)") {
 				values[i] = numbers(v)
 			}
-			if day, ok := reflect.Indirect(v).Interface().(time.Time); ok && isDate(types[i]) {
-				values[i] = day.Format(time.DateOnly)
+			if at, ok := reflect.Indirect(v).Interface().(time.Time); ok {
+				if values[i] = unwrapped(at); isDate(types[i]) {
+					values[i] = at.Format(time.DateOnly)
+				}
 			}
 		}
 		if err := so(values); err != nil {
@@ -169,6 +172,16 @@ func eachRow(rows driver.Rows, so func(values []any) error) error {
 		}
 	}
 	return rows.Err()
+}
+
+// unwrapped is a time as the server sent it: the client counts nanoseconds since 1970 in 64 bits, by which times
+// after 2262, such as the end of a contract that has not ended, come out before 1716. The server has none
+// before 1900.
+func unwrapped(at time.Time) time.Time {
+	if at.Year() >= 1900 {
+		return at
+	}
+	return at.Add(math.MaxInt64).Add(math.MaxInt64).Add(2)
 }
 
 // numbers is a value in which lists of small numbers are not taken for bytes.

@@ -33,6 +33,10 @@ func TestRunAll(t *testing.T) {
 	if want := "text,quote,nothing,list,n\n\"a,b\",\"\"\"\",,\"[1,2]\",1.5\n\"x\ny\",,,[],3\n"; sorted(got) != sorted(want) || err != nil {
 		t.Errorf("printed %q, %v, want %q", got, err, want)
 	}
+	got, err = run("tsv", "SELECT toDateTime64('2299-12-31 23:59:59.999999', 6, 'UTC') AS never, toDateTime64('1900-01-01', 6, 'UTC') AS least")
+	if want := "never\tleast\n2299-12-31T23:59:59.999999Z\t1900-01-01T00:00:00Z\n"; got != want || err != nil {
+		t.Errorf("printed %q, %v, want %q", got, err, want)
+	}
 	if _, err := run("tsv", " -- nothing; \n"); err == nil {
 		t.Error("a text without a statement is no error")
 	}
