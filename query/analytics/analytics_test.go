@@ -46,7 +46,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	db := storetest.Open(t, enginetest.StartMigrated(t, indexer.MigrateCluster))
-	w := &world{T: t, items: schematest.New(schematest.Config{Seed: 11, Items: 300, Migrations: 2}).Items}
+	w := &world{T: t, items: schematest.New(schematest.Config{Seed: 11, Items: 100, Migrations: 2}).Items}
 	writer := indexer.NewWriter(db, schemas.ScanStream, slog.New(slog.DiscardHandler))
 	after := schemas.Start
 	for items := w.items; len(items) > 0; {
@@ -193,7 +193,7 @@ func (w *world) pages() {
 	for i, e := range events {
 		want = append(want, keyOf(updates[i], e.Node))
 	}
-	for _, limit := range []string{"1000", "37"} {
+	for _, limit := range []string{"1000", "57"} {
 		for _, order := range []string{"asc", "desc"} {
 			var got []string
 			for _, row := range w.all("events", "limit", limit, "order", order, "columns", "update_id,node,record_time,migration_id") {
@@ -272,7 +272,7 @@ func (w *world) formats() {
 			}
 		}
 	}
-	_, stream, header := w.get("tables/updates", "limit", "100", "format", "arrow")
+	_, stream, header := w.get("tables/updates", "limit", "20", "format", "arrow")
 	if header.Get("Ledger-Next-Page") == "" {
 		w.Error("no token for the next page of Arrow")
 	}
@@ -282,11 +282,11 @@ func (w *world) formats() {
 	}
 	defer r.Release()
 	batch, err := r.Read()
-	if err != nil || batch.NumRows() != 100 || int(batch.NumCols()) != len(records[0]) {
+	if err != nil || batch.NumRows() != 20 || int(batch.NumCols()) != len(records[0]) {
 		w.Fatalf("%v", err)
 	}
 	for j, name := range records[0] {
-		for i := range 100 {
+		for i := range 20 {
 			want := records[i+1][j]
 			got := batch.Column(j).ValueStr(i)
 			if strings.HasSuffix(name, "_time") || name == "effective_at" {
