@@ -5,7 +5,8 @@ type Package struct {
 	// ID is the SHA-256 of Payload, in hex.
 	ID      string
 	Payload []byte
-	// Name and Version are those of the source, such as splice-amulet and 0.1.8.
+	// Name and Version are those of the source, such as splice-amulet and 0.1.8; "" in a package that
+	// does not say them, whose templates no event names.
 	Name, Version string
 	// LF is the version of the compiled language, such as 2.1.
 	LF string

@@ -193,6 +193,7 @@ func TestBadPackagesAreRefusedByOneLine(t *testing.T) {
 		{"a type that refers to itself", Envelope("1", wire(5, wire(8, 0))), "type 0: it refers to type 0, and there are 0 before it"},
 		{"a type nested in itself", Envelope("1", wire(5, nested(200))), "type 0: types nested deeper than 100"},
 		{"a type with many arguments", Envelope("1", wire(5, wire(3, bytes.Repeat(wire(2, wire(3, "")), 65)))), "a type with more than 64 arguments"},
+		{"metadata without a name", Envelope("1", wire(2, "", 4, wire())), "metadata: an empty name"},
 		{"a string that is not there", Envelope("1", wire(2, "a", 4, wire(1, 7))), "metadata: it refers to string 7, and there are 1"},
 		{"a dotted name that is not there", Envelope("1", wire(2, "a", 4, wire(), 1, wire(1, 3))), "module 0: it refers to dotted name 3, and there are 0"},
 		{"an import that is not there", Envelope("2", wire(2, "a", 5, wire(2, wire(1, wire(1, wire(1, wire(4, 5))))))), "type 0: it refers to import 5, and there are 0"},
@@ -223,9 +224,6 @@ func TestAnotherIDIsRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
-
-// mutations of a file that keep its hash right, so that the fuzzer gets behind it.
-func rehash(payload []byte) []byte { return Archive(payload) }
 
 // memory is what reading a file leaves behind, kept at once.
 func memory(read func()) uint64 {
@@ -267,8 +265,8 @@ func FuzzPayload(f *testing.F) {
 
 func FuzzDAR(f *testing.F) {
 	f.Add(DAR(Payload(Trade("1.0.0")), Standard()))
-	f.Add(rehash(Standard()))
-	f.Add(Zip(map[string][]byte{"META-INF/MANIFEST.MF": []byte("Format: daml-lf\nMain-Dalf: a\n b\n"), "ab": rehash(Standard())}))
+	f.Add(Archive(Standard()))
+	f.Add(Zip(map[string][]byte{"META-INF/MANIFEST.MF": []byte("Format: daml-lf\nMain-Dalf: a\n b\n"), "ab": Archive(Standard())}))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		list, err := packages.Read(file)
 		if err == nil && len(list) == 0 {
@@ -297,5 +295,37 @@ func TestDamagedFilesAreNeverTakenForAnother(t *testing.T) {
 	delete(accepted, id)
 	if len(accepted) > 0 {
 		t.Errorf("taken for others: %v", slices.Collect(maps.Keys(accepted)))
+	}
+}
+
+// A package of the size of the network's largest ones.
+func BenchmarkReadPayload(b *testing.B) {
+	p := Trade("1.0.0")
+	m := &p.Modules[1]
+	order := m.Templates[0]
+	for i := range 300 {
+		for _, t := range m.Types[:9] {
+			if t.Name == "Order" {
+				t.Name = fmt.Sprint("Order", i)
+				for k := range 30 {
+					t.Fields = append(t.Fields, F(fmt.Sprintf("field_%d_%d", i, k), Of(packages.Optional, Of(packages.List, TypeOf("", "Acme.Trade", fmt.Sprint("Order", i))))))
+				}
+				m.Types = append(m.Types, t)
+				order.Name = t.Name
+				m.Templates = append(m.Templates, order)
+			}
+		}
+	}
+	payload := Payload(p)
+	b.SetBytes(int64(len(payload)))
+	b.ReportAllocs()
+	for b.Loop() {
+		read, err := packages.ReadPayload(payload, "")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if definitions, _ := packages.Definitions([]*packages.Package{read}); len(definitions) < 300 {
+			b.Fatal(len(definitions))
+		}
 	}
 }

@@ -86,10 +86,8 @@ func (d *decoder) read(p *Package, content []byte) error {
 	var t tables
 	var metadata []byte
 	err := walk(content, func(f part) error {
-		if f.num <= packageImports && f.num != packageMetadata {
-			if err := d.count(1); err != nil {
-				return err
-			}
+		if err := d.count(1); err != nil {
+			return err
 		}
 		switch f.num {
 		case packageModules:
@@ -116,8 +114,10 @@ func (d *decoder) read(p *Package, content []byte) error {
 	if err := d.readTables(&t); err != nil {
 		return err
 	}
-	if err := d.metadata(p, metadata); err != nil {
-		return within(err, "metadata")
+	if metadata != nil { // which all have that compilers of 2.x write
+		if err := d.metadata(p, metadata); err != nil {
+			return within(err, "metadata")
+		}
 	}
 	for _, m := range t.modules {
 		if err := d.module(p, m); err != nil {

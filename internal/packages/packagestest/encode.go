@@ -39,7 +39,9 @@ func Payload(p *packages.Package) []byte {
 	for _, n := range e.nameList {
 		content.sub(3, n)
 	}
-	content.sub(4, metadata)
+	if p.Name != "" {
+		content.sub(4, metadata)
+	}
 	for _, t := range e.typeList {
 		content.sub(5, t)
 	}
