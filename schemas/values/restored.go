@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
 // RestoreUpdate converts the values of an update in compact_json to protobuf_json, in the form in
@@ -63,13 +62,9 @@ func (c *converter) storedValue(dst []byte, t *Type) ([]byte, error) {
 // IsProtobuf reports whether a value in canonical form is in protobuf_json. It looks at the first key
 // only: a record in compact_json would need a field of the name of a kind to pass.
 func IsProtobuf(value []byte) bool {
-	var s jsonscan.Scanner
-	s.Reset(value)
-	if s.Open('{') != nil || !s.First('}') {
-		return false
-	}
-	key, err := s.Key()
-	return err == nil && kindOf(key) != 0
+	key, ok := bytes.CutPrefix(value, []byte(`{"`))
+	end := bytes.IndexByte(key, '"')
+	return ok && end > 0 && kindOf(key[:end]) != 0
 }
 
 // isNone reports whether a field of a record was converted to none.

@@ -65,3 +65,14 @@ func TestRestoreUpdateOfUnknownTypes(t *testing.T) {
 		}
 	}
 }
+
+func TestIsProtobuf(t *testing.T) {
+	for value, want := range map[string]bool{
+		`{"record":{}}`: true, `{"party":"a"}`: true, `{"unit":{}}`: true, `{}`: false, `{"`: false, `{"record`: false, `{"":1}`: false,
+		`{"owner":"a"}`: false, `"record"`: false, `["record"]`: false, `null`: false, ``: false,
+	} {
+		if got := IsProtobuf([]byte(value)); got != want {
+			t.Errorf("IsProtobuf(%s) = %v", value, got)
+		}
+	}
+}
