@@ -210,7 +210,7 @@ func TestKeptIsRefused(t *testing.T) {
 		}
 	}
 	for name, edit := range map[string]func(string) string{
-		"another version":     func(s string) string { return strings.Replace(s, `"simulation":4`, `"simulation":9`, 1) },
+		"another version":     func(s string) string { return strings.Replace(s, `"simulation":5`, `"simulation":9`, 1) },
 		"other first updates": func(s string) string { return strings.Replace(s, `"genesis":"`, `"genesis":"00`, 1) },
 	} {
 		_, err := goOnWith(t, l, c, func(journal []byte) []byte { return []byte(edit(string(journal))) })
@@ -251,7 +251,7 @@ func TestSimulationVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const version, want = 4, "0d05b1e4a1b2b22f41ae2e830f228816"
+	const version, want = 5, "ed6c57a784e1e8d2d42e6cd0c56e1eb4"
 	if ledger.Simulation != version || digest != want {
 		t.Errorf("version %d of the simulation gives %s, pinned is %s of version %d", ledger.Simulation, digest, want, version)
 	}

@@ -173,7 +173,7 @@ func TestTransfersV2(t *testing.T) {
 	} {
 		t.Log(what, d.refused(d.submission([]string{alice, bob}, wrong)))
 	}
-	if kinds := d.checkEvents(); kinds["leg0"] != 4 || kinds[""] != 2 || kinds["unlock"] != 2 || kinds["lock"] != 3 {
+	if kinds := d.checkEvents(); kinds["leg0"] != 4 || kinds[""] != 2 || kinds["holders released lock"] != 2 || kinds["lock"] != 3 {
 		t.Errorf("the event log has %v", kinds)
 	}
 	d.finish()

@@ -31,7 +31,7 @@ import (
 // Simulation is the version of what the ledger does with a journal. Raise it with every
 // change of the history that a seed or a command gives: a journal of another version cannot
 // be continued.
-const Simulation = 4
+const Simulation = 5
 
 var (
 	// ErrOtherNetwork says that a folder has a kept ledger that another Config describes.

@@ -45,10 +45,10 @@ func checkTap(amount model.Decimal) {
 func addLockChoices(all *choices) {
 	holders := byPayload(func(p model.LockedAmulet) []model.Party { return append([]model.Party{p.Owner, p.Holder}, p.Others...) })
 	owner := byPayload(func(p model.LockedAmulet) []model.Party { return []model.Party{p.Owner} })
-	all.on(model.LockedAmuletTemplate, "LockedAmulet_Unlock", consuming(holders, unlockIn))
-	all.on(model.LockedAmuletTemplate, "LockedAmulet_UnlockV2", consuming(holders, unlock))
-	all.on(model.LockedAmuletTemplate, "LockedAmulet_OwnerExpireLock", consuming(owner, afterLock(unlockIn)))
-	all.on(model.LockedAmuletTemplate, "LockedAmulet_OwnerExpireLockV2", consuming(owner, afterLock(unlock)))
+	all.on(model.LockedAmuletTemplate, "LockedAmulet_Unlock", consuming(holders, unlockIn(lockReleased)))
+	all.on(model.LockedAmuletTemplate, "LockedAmulet_UnlockV2", consuming(holders, unlock(lockReleased)))
+	all.on(model.LockedAmuletTemplate, "LockedAmulet_OwnerExpireLock", consuming(owner, afterLock(unlockIn(lockExpired))))
+	all.on(model.LockedAmuletTemplate, "LockedAmulet_OwnerExpireLockV2", consuming(owner, afterLock(unlock(lockExpired))))
 }
 
 // afterLock lets a choice be exercised once the lock has expired only.
@@ -61,17 +61,21 @@ func afterLock(run runOf) runOf {
 }
 
 // unlockIn frees a coin at the price of a round.
-func unlockIn(e *Execution, c *model.Contract, arg model.Argument) model.Value {
-	defer e.at(openMiningRound(e, arg.Contract("openRoundCid")))()
-	return e.Payments.CoinResult(unlocked(e, c))
+func unlockIn(reason string) runOf {
+	return func(e *Execution, c *model.Contract, arg model.Argument) model.Value {
+		defer e.at(openMiningRound(e, arg.Contract("openRoundCid")))()
+		return e.Payments.CoinResult(unlocked(e, c, reason))
+	}
 }
 
-func unlock(e *Execution, c *model.Contract, _ model.Argument) model.Value {
-	return e.Bank.UnlockResult(unlocked(e, c))
+func unlock(reason string) runOf {
+	return func(e *Execution, c *model.Contract, _ model.Argument) model.Value {
+		return e.Bank.UnlockResult(unlocked(e, c, reason))
+	}
 }
 
-func unlocked(e *Execution, locked *model.Contract) *model.Contract {
+func unlocked(e *Execution, locked *model.Contract, reason string) *model.Contract {
 	coin := e.Bank.Unlocked(locked)
-	e.logUnlocking(transferContext{state: e.Rules.ConfigStates[1].Number}, locked, coin)
+	e.logUnlocking(transferContext{state: e.Rules.ConfigStates[1].Number}, locked, coin, reason)
 	return coin
 }

@@ -72,9 +72,15 @@ func (e *Execution) logLocking(o order, s *sim.Settlement) {
 	e.logChange(o.context, holdingsChange{owner: o.sender, in: o.coins(), out: append(s.Created, changeOf(s)...), reason: "lock"})
 }
 
+// Why locked coins become others.
+const (
+	lockReleased = "holders released lock"
+	lockExpired  = "owner released expired lock"
+)
+
 // logUnlocking reports that a locked coin became another one.
-func (e *Execution) logUnlocking(ctx transferContext, locked, coin *model.Contract) {
-	e.logChange(ctx, holdingsChange{owner: model.CoinOf(coin).Owner, in: []uint64{locked.Number}, out: []*model.Contract{coin}, reason: "unlock"})
+func (e *Execution) logUnlocking(ctx transferContext, locked, coin *model.Contract, reason string) {
+	e.logChange(ctx, holdingsChange{owner: model.CoinOf(coin).Owner, in: []uint64{locked.Number}, out: []*model.Contract{coin}, reason: reason})
 }
 
 // coins are the numbers of the coins among the inputs.

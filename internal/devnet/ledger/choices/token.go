@@ -153,7 +153,7 @@ func holdingInput(e *Execution, ctx transferContext, sender model.Party, n uint6
 	if p, ok := c.Payload.(model.LockedAmulet); ok {
 		require(p.Owner == sender && p.ExpiresAt <= e.Now(), "holding %s is locked until %s", e.Names.IDs.AppendContractID(nil, n), microsText(p.ExpiresAt))
 		coin := e.Bank.ExpireLock(c)
-		e.logUnlocking(ctx, c, coin)
+		e.logUnlocking(ctx, c, coin, lockExpired)
 		n = coin.Number
 	}
 	return e.Tx.Arena().Variant("InputAmulet", model.ContractID(n))
@@ -183,7 +183,7 @@ func returnTokens(e *Execution, c *model.Contract, arg model.Argument) model.Val
 	p := c.Payload.(model.TransferInstruction)
 	if locked := e.Tx.ByNumber[p.Locked]; locked != nil {
 		ctx, coin := releaseTokens(e, p, arg, p.Transfer.Sender)
-		e.logUnlocking(ctx, locked, coin)
+		e.logUnlocking(ctx, locked, coin, lockReleased)
 	}
 	return tokensDone(e, "TransferInstructionResult_Failed", nil, model.Unit(), nil, "unlock")
 }

@@ -49,9 +49,10 @@ func AppIssuance(tick int64) Decimal {
 	return (issued - issued.Times(FundShare)).Times(AppShare)
 }
 
-// RewardThreshold is the least that an app is rewarded with, in USD: a share of the
-// issuance that some apps reach and some do not.
-func RewardThreshold(tick int64) Decimal { return AppIssuance(tick).Times(FirstPrice) / 8 }
+// RewardThreshold is the least that an app is rewarded with, in USD, which some apps reach and some do
+// not: a share of the issuance, where that is what apps have to divide, or what most of the traffic of
+// an app is worth, where rounds are so long that there is more than that.
+func RewardThreshold(tick int64) Decimal { return min(AppIssuance(tick).Times(FirstPrice)/8, 180*One) }
 
 // rewardConfig has rewards by activity computed, and paid only if byTraffic is true. There are no
 // dry runs.
