@@ -55,6 +55,7 @@ func TestValuesHaveTheLabelsOfPackagesThatAreAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.db.packages.Interval = 50 * time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 2)
 	go func() { served <- server.Serve(ctx) }()

@@ -17,6 +17,8 @@ const followInterval = 5 * time.Second
 // Follower has a catalogue know the packages of a store. It is for one goroutine.
 type Follower struct {
 	Catalog *values.Catalog
+	// Interval is how long Run waits between two looks; 5 s.
+	Interval time.Duration
 
 	packages *Packages
 	log      *slog.Logger
@@ -25,14 +27,14 @@ type Follower struct {
 
 // Follow returns a follower whose catalogue has what files say, and what the store's packages say now.
 func Follow(ctx context.Context, db *store.DB, files *values.Catalog, log *slog.Logger) (*Follower, error) {
-	f := &Follower{Catalog: files.Learning(), packages: New(db), log: log}
+	f := &Follower{Catalog: files.Learning(), Interval: followInterval, packages: New(db), log: log}
 	_, err := f.step(ctx)
 	return f, err
 }
 
 // Run has the catalogue know packages that are added or dropped until ctx ends.
 func (f *Follower) Run(ctx context.Context) error {
-	ticker := time.NewTicker(followInterval)
+	ticker := time.NewTicker(f.Interval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -43,7 +45,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		changed, err := f.step(ctx)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			f.log.WarnContext(ctx, "cannot follow the packages of the store", "err", err, "retry_in", followInterval)
+			f.log.WarnContext(ctx, "cannot follow the packages of the store", "err", err, "retry_in", f.Interval)
 		case changed:
 			f.log.InfoContext(ctx, "values are served by what other packages say than before", "templates", len(f.Catalog.Entries()))
 		}
