@@ -28,7 +28,7 @@ const submit = async ({ partyId, keys }, [commands, disclosedContracts]) => {
 };
 
 // seen is what look returns once it is as wanted: reads follow the ledger within moments, and are refused until then.
-async function seen(look, wanted) {
+async function seen(look, wanted = () => true) {
   let refused = new Error('it was not seen within 20 s');
   for (let tries = 0; tries < 80; tries++) {
     try {
@@ -60,8 +60,8 @@ await step('rights', () => sdk.user.rights.list());
 await step('grant rights', () => sdk.user.rights.grant({ userRights: { readAs: [inner] } }));
 await step('revoke rights', () => sdk.user.rights.revoke({ userRights: { readAs: [inner] } }));
 await step('ledger end', () => sdk.ledger.ledgerEnd());
-await step('active contracts', () => sdk.ledger.acs.readRaw({ parties: [partyId], templateIds: [coin], filterByParty: true }));
-await step('active contracts of an interface', () => sdk.ledger.acs.read({ parties: [partyId], interfaceIds: [holding], filterByParty: true }));
+await step('active contracts', () => seen(() => sdk.ledger.acs.readRaw({ parties: [partyId], templateIds: [coin], filterByParty: true })));
+await step('active contracts of an interface', () => seen(() => sdk.ledger.acs.read({ parties: [partyId], interfaceIds: [holding], filterByParty: true })));
 
 const events = await step('connect events', () => sdk.extend({ events: { websocketURL: ledger.origin.replace('http', 'ws'), auth } }));
 await step('a completion', () => within(events.events.completions({ parties: [partyId], beginOffset: 0 }).next()));
@@ -73,11 +73,11 @@ await step('a signature made elsewhere', async () => {
 });
 await step('ping', () => submit({ partyId, keys }, [sdk.utils.ping.create([{ initiator: partyId, responder: partyId }]), []]));
 const token = await step('connect tokens', () => sdk.extend({ token: { auth, registries: [scan] } }));
-await step('holdings', () => token.token.utxos.list({ partyId }));
+await step('holdings', () => seen(() => token.token.utxos.list({ partyId })));
 await step('balance of a user', async () => {
   const { partyDetails } = await (await fetch(new URL('/v2/parties', ledger))).json();
   for (const { party } of partyDetails.filter((p) => p.isLocal)) {
-    const coins = await token.token.utxos.list({ partyId: party });
+    const coins = await seen(() => token.token.utxos.list({ partyId: party }));
     if (coins.length) return coins.reduce((sum, c) => sum + +c.interfaceViewValue.amount, 0) || Promise.reject(new Error(`${party} has coins without amounts`));
   }
   throw new Error('no user has coins');
@@ -106,7 +106,7 @@ const alice = { partyId, keys };
 const bob = { keys: sdk.keys.generate() };
 bob.partyId = (await step('another party', () => sdk.party.external.create(bob.keys.publicKey, { partyHint: 'receiver' }).sign(bob.keys.privateKey).execute()))?.partyId;
 const offer = async (memo) => {
-  const before = (await seen(() => token.token.transfer.pending(bob.partyId), () => true)).map((p) => p.contractId);
+  const before = (await seen(() => token.token.transfer.pending(bob.partyId))).map((p) => p.contractId);
   await submit(alice, await token.token.transfer.create({ sender: partyId, recipient: bob.partyId, amount: '10', instrumentId: 'Amulet', registryUrl: scan, memo }));
   const pending = await seen(() => token.token.transfer.pending(bob.partyId), (list) => list.some((p) => !before.includes(p.contractId)));
   return { transferInstructionCid: pending.find((p) => !before.includes(p.contractId)).contractId, registryUrl: scan };
@@ -122,7 +122,7 @@ await step('nothing is pending', () => seen(() => token.token.transfer.pending(b
 const moved = await step('history after transfers', () => token.token.holdings({ partyId: bob.partyId }));
 await step('transaction', () => token.token.transactionsById({ updateId: moved.transactions.at(-1).updateId, partyId: bob.partyId }));
 await step('merge', async () => {
-  const [commands, disclosed] = await token.token.utxos.merge({ partyId });
+  const [commands, disclosed] = await seen(() => token.token.utxos.merge({ partyId }));
   await submit(alice, [commands, disclosed]);
   await seen(() => token.token.utxos.list({ partyId }), (list) => list.length === 1);
 });
@@ -136,7 +136,7 @@ const allocate = async (id) => {
     transferLegId: 'leg',
     transferLeg: { sender: partyId, receiver: bob.partyId, amount: '3', instrumentId: { admin: asset.admin, id: asset.id }, meta: { values: {} } },
   };
-  const before = (await seen(() => token.token.allocation.pending(partyId), () => true)).map((p) => p.contractId);
+  const before = (await seen(() => token.token.allocation.pending(partyId))).map((p) => p.contractId);
   await submit(alice, await token.token.allocation.instruction.create({ allocationSpecification, asset }));
   const pending = await seen(() => token.token.allocation.pending(partyId), (list) => list.some((p) => !before.includes(p.contractId)));
   return { allocationCid: pending.find((p) => !before.includes(p.contractId)).contractId, asset };
@@ -171,7 +171,7 @@ await step('set up merges', () => hosted.token.utxos.delegatedMerge.setup());
 await step('merge by the delegate', async () => {
   for (let i = 0; i < 10; i++) await submit(bob, await amulet.amulet.tap(bob.partyId, '1'));
   const inputUtxos = await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length > 10);
-  await hosted.token.utxos.delegatedMerge.execute({ party: bob.partyId, inputUtxos }); // without them it lists twice
+  await seen(() => hosted.token.utxos.delegatedMerge.execute({ party: bob.partyId, inputUtxos })); // without them it lists twice
   await seen(() => token.token.utxos.list({ partyId: bob.partyId }), (list) => list.length === 1);
 });
 await step('propose a preapproval', async () => submit(bob, [await hosted.amulet.preapproval.command.create({ parties: { receiver: bob.partyId } }), []]));
