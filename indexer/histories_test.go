@@ -281,8 +281,12 @@ func (f *fixture) checkCarried(t *testing.T, h *schematest.History, q history.Ac
 	t.Helper()
 	carried := make(map[string]bool)
 	for _, it := range h.Items {
-		if u := it.Update; u != nil && u.MigrationID == q.MigrationID && u.RecordTime == schemas.MinMicros {
+		switch u := it.Update; {
+		case u == nil || u.MigrationID != q.MigrationID || u.RecordTime > q.At:
+		case u.RecordTime == schemas.MinMicros:
 			carried[u.Events[0].ContractID] = true
+		case u.Kind == schemas.Assignment: // since then it is active by that
+			delete(carried, u.Events[0].ContractID)
 		}
 	}
 	q.HideCarried = true
