@@ -88,7 +88,7 @@ func TestQueriesAfterTheEngineWasStartedAgain(t *testing.T) {
 			}
 		}
 		// The relay passes on that the connections have ended; a query sent before that fails.
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
 		if failures := askAtOnce(t.Context(), db, "SELECT 1 WHERE 0"); len(failures) > 2 {
 			t.Errorf("after the engine was started again %d of 12 queries fail: %v", len(failures), failures)
 		}
