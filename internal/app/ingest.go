@@ -322,5 +322,5 @@ func BackfillNode(ctx context.Context, db *store.DB, log *slog.Logger, from *nod
 
 func newBackfill(db *store.DB, log *slog.Logger) *streams {
 	p := &process{cfg: new(settings.Config), log: log}
-	return &streams{p: p, db: &database{p: p, db: db}}
+	return &streams{p: p, db: &database{p: p, db: db}, catalog: values.Default()}
 }
