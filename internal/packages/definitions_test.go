@@ -212,3 +212,17 @@ func TestVersionsAreOrderedByTheirNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A numeric keeps how many digits it has after its point.
+func TestNumericsHaveTheirScale(t *testing.T) {
+	numeric := func(n int64) *packages.Type {
+		return Of(packages.Numeric, &packages.Type{Kind: packages.Natural, N: n})
+	}
+	p := &packages.Package{Name: "acme-scales", Version: "1.0.0", Modules: []packages.Module{{
+		Name: "M", Types: []packages.DataType{Data(packages.Record, "T", F("a", numeric(0)), F("b", numeric(37)), F("c", Decimal()))}, Templates: []packages.Template{{Name: "T"}},
+	}}}
+	fields := learnt(t, p).Template("acme-scales", "M:T").Fields
+	if fields[0].Type.Scale != 0 || fields[1].Type.Scale != 37 || fields[2].Type.Scale != 10 {
+		t.Errorf("the scales are %d, %d and %d", fields[0].Type.Scale, fields[1].Type.Scale, fields[2].Type.Scale)
+	}
+}

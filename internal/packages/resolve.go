@@ -3,6 +3,7 @@ package packages
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -12,6 +13,7 @@ import (
 const (
 	maxMade     = 1_000_000
 	maxMadeDeep = 200
+	maxScale    = 37 // of numerics
 )
 
 var errNotData = errors.New("it is no data")
@@ -79,6 +81,9 @@ func (r *resolver) value(t *Type, in *scope, depth int) (*values.Type, error) {
 	}
 	if r.left--; r.left < 0 || depth > maxMadeDeep {
 		return nil, fmt.Errorf("it is made of more than %d types, or of types nested deeper than %d", maxMade, maxMadeDeep)
+	}
+	if scale := t.Scale(); scale >= 0 && scale <= maxScale {
+		return r.once("numeric"+strconv.FormatInt(scale, 10), nil, func() *values.Type { return values.Numeric(int(scale)) }), nil
 	}
 	if kind, ok := scalars[t.Kind]; ok {
 		return r.once(kind.String(), nil, func() *values.Type { return values.Scalar(kind) }), nil

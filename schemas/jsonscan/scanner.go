@@ -21,6 +21,9 @@ func (s *Scanner) Reset(src []byte) {
 // Offset is the index of the next byte to read.
 func (s *Scanner) Offset() int { return s.pos }
 
+// Slice is the text from an offset up to the next byte to read. It aliases what is read.
+func (s *Scanner) Slice(from int) []byte { return s.src[from:s.pos] }
+
 // HasAt tells whether text stands at the given offset.
 func (s *Scanner) HasAt(offset int, text string) bool { return hasPrefixAt(s.src, offset, text) }
 

@@ -92,6 +92,9 @@ type Type struct {
 	Kind Kind
 	Name string // of a record, variant or enum, for people; may be empty
 
+	// Scale is how many digits a numeric has after its point.
+	Scale int
+
 	Elem *Type // of an optional, a list, the values of a text map or gen map
 	Key  *Type // of a gen map
 
@@ -136,8 +139,17 @@ func Variant(constructors ...Field) *Type {
 }
 
 // Scalar returns the type of a kind without parts: all but optional, list, the maps, record
-// and variant.
-func Scalar(k Kind) *Type { return &Type{Kind: k} }
+// and variant. A numeric has the scale of the network's amounts.
+func Scalar(k Kind) *Type {
+	t := &Type{Kind: k}
+	if k == KindNumeric {
+		t.Scale = numericScale
+	}
+	return t
+}
+
+// Numeric returns the type of numbers with so many digits after the point, at most 37.
+func Numeric(scale int) *Type { return &Type{Kind: KindNumeric, Scale: scale} }
 
 // SetFields makes a record of the fields, whose labels must differ. It is for types that refer to
 // themselves: afterwards they are in use.
