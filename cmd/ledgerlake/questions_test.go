@@ -60,11 +60,55 @@ func TestQuestions(t *testing.T) {
 				t.Errorf("%s: DuckDB answers\n%s\nwant\n%s", q.Name, got, want)
 			}
 		}
+		compareLabelled(t, data)
 	})
 }
 
-// asked is the answer of DuckDB over the objects below a folder.
-func asked(t *testing.T, objects string, q analytics.Question) string {
+// compareLabelled has DuckDB label all events of the objects below a data folder, and compares them with those of
+// the store, and the answer to the question of docs/analytics with the one that it has for ClickHouse.
+func compareLabelled(t *testing.T, data string) {
+	t.Helper()
+	objects := filepath.Join(data, "bucket", "objects", "ledgerlake")
+	for file, query := range map[string]string{
+		"labels.parquet": "SELECT * FROM labels FINAL",
+		"store.parquet":  "SELECT update_id, node, argument_text, result_text FROM labelled_events WHERE stream = 'scan'",
+	} {
+		mustRun(t, "sql", "--data", data, "-o", filepath.Join(objects, file), query)
+	}
+	docs := filepath.Join("..", "..", "docs", "analytics")
+	labels, page := readText(t, filepath.Join(docs, "labels.duckdb.sql")), readText(t, filepath.Join(docs, "README.md"))
+	inDuckDB := func(query string) string {
+		return asked(t, objects, analytics.Question{Name: "labels", DuckDB: query}, labels)
+	}
+	got := inDuckDB(`SELECT count(*) > 1000 AS many, count(*) FILTER (l.argument::VARCHAR <> s.argument_text OR coalesce(l.result::VARCHAR, '') <> s.result_text) AS others
+		FROM labelled_events l JOIN read_parquet('store.parquet') s USING (update_id, node)`)
+	if want := "many\tothers\ntrue\t0\n"; got != want {
+		t.Errorf("DuckDB labels the events of the objects otherwise than the store: %q, want %q", got, want)
+	}
+	found := labelledQuestion.FindStringSubmatch(page)
+	if found == nil {
+		t.Fatal("docs/analytics has no question about labelled events")
+	}
+	_, rows, _ := strings.Cut(inDuckDB(found[2]), "\n")
+	if want := plain(found[1]); rows != want {
+		t.Errorf("DuckDB answers\n%s\nwant\n%s", rows, want)
+	}
+}
+
+// labelledQuestion is the answer to the question about labelled events, and the question for DuckDB.
+var labelledQuestion = regexp.MustCompile("(?s)FROM labelled_events.*?```text\n(.*?)```.*?```duckdb\n(.*?)\n```")
+
+func readText(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// asked is the answer of DuckDB over the objects below a folder, after statements that prepare it.
+func asked(t *testing.T, objects string, q analytics.Question, before ...string) string {
 	t.Helper()
 	home, err := filepath.Abs(filepath.Join("..", "..", "bench", "duckdb"))
 	if err != nil {
@@ -85,6 +129,7 @@ func asked(t *testing.T, objects string, q analytics.Question) string {
 	for _, table := range []string{"updates", "events", "verdicts", "traffic", "app_activity"} {
 		fmt.Fprintf(&script, "CREATE VIEW %s AS SELECT * FROM read_parquet('%s/v1/**/*.parquet');\n", table, table)
 	}
+	script.WriteString(strings.Join(before, "\n"))
 	for name, value := range values {
 		fmt.Fprintf(&script, "SET VARIABLE \"%s\" = '%s';\n", name, value)
 	}

@@ -31,6 +31,7 @@ type Movements struct {
 	follower *journal.Follower
 	reader   *holdings.Reader
 	deriver  coins.Deriver
+	labels   labels
 	rows     *store.Movements // kept from step to step for its memory
 }
 
@@ -39,7 +40,7 @@ type Movements struct {
 func NewMovements(db *store.DB, stream string, catalog *values.Catalog, pace time.Duration, log *slog.Logger) *Movements {
 	pace = cmp.Or(pace, time.Second)
 	return &Movements{
-		db: db, stream: stream, follower: journal.NewFollower(db, stream, journals.MovementsStream(stream), pace, log),
+		db: db, stream: stream, labels: labels{db: db, stream: stream, catalog: catalog}, follower: journal.NewFollower(db, stream, journals.MovementsStream(stream), pace, log),
 		reader: holdings.NewReader(db, stream, catalog, log), rows: store.NewMovements(),
 	}
 }
@@ -54,6 +55,9 @@ func (m *Movements) CatchUp(ctx context.Context) error { return m.follower.Catch
 // reached the watermark.
 func (m *Movements) Step(ctx context.Context) error {
 	if _, err := m.follower.Load(ctx); err != nil {
+		return err
+	}
+	if err := m.labels.prepare(ctx, m.follower.Committed()); err != nil {
 		return err
 	}
 	return m.follower.Take(ctx, "deriving movements", m.apply)
@@ -76,6 +80,9 @@ func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
 			return err
 		}
 		token += fmt.Sprintf("/%d", row.Epoch)
+	}
+	if err := m.labels.add(ctx, row.After, row.Through); err != nil {
+		return err
 	}
 	store.Reset(m.rows)
 	err := eachMovement(ctx, m.reader, &m.deriver, row.After, row.Through, func(r *store.Movement) { m.rows.Append(m.stream, r) }, nil)

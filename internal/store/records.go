@@ -98,11 +98,28 @@ func fieldOf(option string, of reflect.Type) field {
 	case reflect.Bool:
 		c := new(proto.ColBool)
 		return fieldWith(c, func(v reflect.Value) { c.Append(v.Bool()) }, func(v reflect.Value, i int) { v.SetBool(c.Row(i)) })
-	case reflect.Slice: // of bytes
-		c := new(texts)
-		return fieldWith(c, func(v reflect.Value) { c.AppendBytes(v.Bytes()) }, func(v reflect.Value, i int) { v.SetBytes([]byte(c.Row(i))) })
+	case reflect.Slice:
+		return sliceField(of)
 	}
 	return field{}
+}
+
+// sliceField is a column of texts, or of lists.
+func sliceField(of reflect.Type) field {
+	switch of {
+	case reflect.TypeFor[[]byte]():
+		c := new(texts)
+		return fieldWith(c, func(v reflect.Value) { c.AppendBytes(v.Bytes()) }, func(v reflect.Value, i int) { v.SetBytes([]byte(c.Row(i))) })
+	case reflect.TypeFor[[]string]():
+		return listField(proto.NewArray[string](new(texts)))
+	case reflect.TypeFor[[]uint32]():
+		return listField(proto.NewArray[uint32](new(proto.ColUInt32)))
+	}
+	return field{}
+}
+
+func listField[T any](c *proto.ColArr[T]) field {
+	return fieldWith(c, func(v reflect.Value) { c.Append(v.Interface().([]T)) }, func(v reflect.Value, i int) { v.Set(reflect.ValueOf(c.Row(i))) })
 }
 
 func textField(c proto.ColumnOf[string]) field {

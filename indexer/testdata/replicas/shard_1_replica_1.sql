@@ -644,6 +644,67 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0195/packa
 ORDER BY package_id
 SETTINGS index_granularity = 64, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
 
+-- 0220_labels
+CREATE TABLE IF NOT EXISTS labels
+(
+    stream       LowCardinality(String),
+    package_name LowCardinality(String),
+    template_id  LowCardinality(String),
+    interface_id LowCardinality(String),
+    choice       LowCardinality(String),
+    shape        UInt64,
+    constructors Array(String) CODEC(ZSTD(3)),
+    body_shape   String CODEC(ZSTD(3)),
+    body_scalars String CODEC(ZSTD(3)),
+    structure    Array(UInt32) CODEC(ZSTD(3)),
+    argument     Array(String) CODEC(ZSTD(3)),
+    argument_holes Array(UInt32) CODEC(ZSTD(3)),
+    result       Array(String) CODEC(ZSTD(3)),
+    result_holes Array(UInt32) CODEC(ZSTD(3)),
+    objects_shape String CODEC(ZSTD(3)),
+    objects_structure Array(UInt32) CODEC(ZSTD(3)),
+    objects_argument_holes Array(UInt32) CODEC(ZSTD(3)),
+    objects_result_holes Array(UInt32) CODEC(ZSTD(3)),
+    catalog      UInt64,
+    labelled_at  DateTime64(6, 'UTC')
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/ledger_shard/0220/labels', '{replica}', labelled_at)
+ORDER BY (stream, package_name, template_id, interface_id, choice, shape, constructors)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0221_labelled_events
+CREATE VIEW IF NOT EXISTS labelled_events AS
+WITH
+    12622780800000000 AS cycle,
+    (micros -> intDiv(micros + 2208988800000000 + 100 * cycle, cycle) - 100) AS cycles,
+    (micros -> toString(fromUnixTimestamp64Micro(micros - cycle * cycles(micros), 'UTC'))) AS earlier,
+    (micros -> concat(leftPad(toString(toInt64(substring(earlier(micros), 1, 4)) + 400 * cycles(micros)), 4, '0'), substring(earlier(micros), 5, 6), 'T',
+                      substring(earlier(micros), 12, multiIf(micros % 1000000 = 0, 8, micros % 1000 = 0, 12, 15)), 'Z')) AS instant,
+    ((held, hole) -> multiIf(hole < 65536, held[hole], hole < 131072, instant(toInt64OrZero(held[hole - 65536])),
+                             substring(instant(toInt64OrZero(held[hole - 131072]) * 86400000000), 1, 10))) AS value
+SELECT e.stream AS stream, e.migration_id AS migration_id, e.record_time AS record_time, e.update_id AS update_id, e.node AS node, e.kind AS kind,
+       e.package_name AS package_name, e.template_id AS template_id, e.choice AS choice, e.interface_id AS interface_id, e.consuming AS consuming,
+       e.contract_id AS contract_id,
+       e.created_at AS created_at, e.signatories AS signatories, e.observers AS observers, e.acting_parties AS acting_parties, e.node_offset AS node_offset,
+       if(empty(l.argument), e.stored_argument, arrayStringConcat(arrayMap((piece, hole) -> concat(piece, value(e.held, hole)), l.argument, l.argument_holes))) AS argument_text,
+       if(empty(l.result), e.stored_result, arrayStringConcat(arrayMap((piece, hole) -> concat(piece, value(e.held, hole)), l.result, l.result_holes))) AS result_text,
+       CAST(if(startsWith(argument_text, '{'), argument_text, concat('{"value":', argument_text, '}')), 'JSON') AS argument,
+       CAST(multiIf(empty(result_text), '{}', startsWith(result_text, '{'), result_text, concat('{"value":', result_text, '}')), 'JSON') AS result
+FROM
+(
+    SELECT *, contract_id, argument AS stored_argument, result AS stored_result, CAST(cityHash64(body_shape), 'UInt64') AS shape,
+           arrayConcat([''], arrayMap(id -> lower(hex(id)), body_ids), arrayMap(party -> toString(party), body_parties), splitByChar('\0', body_scalars)) AS held
+    FROM events
+) AS e
+LEFT JOIN
+(
+    SELECT package_name, template_id, interface_id, choice, shape, constructors, structure, argument, argument_holes, result, result_holes
+    FROM labels FINAL
+    WHERE NOT empty(argument) OR NOT empty(result)
+) AS l
+ON e.package_name = l.package_name AND e.template_id = l.template_id AND e.interface_id = l.interface_id AND e.choice = l.choice AND e.shape = l.shape
+   AND arrayMap(at -> e.held[at], l.structure) = l.constructors
+
 -- 0179_small_granules
 CREATE TABLE events_next AS events
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')
@@ -725,4 +786,7 @@ CREATE OR REPLACE TABLE `movements` AS `ledger_shard`.`movements` ENGINE = Distr
 
 -- readers
 CREATE OR REPLACE TABLE `packages` AS `ledger_shard`.`packages` ENGINE = Distributed('main', 'ledger_shard', 'packages', length(package_id) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `labels` AS `ledger_shard`.`labels` ENGINE = Distributed('main', 'ledger_shard', 'labels', length(stream) * 0)
 

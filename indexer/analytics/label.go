@@ -1,0 +1,159 @@
+package analytics
+
+import (
+	"cmp"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
+)
+
+// Kinds of values that are not written as they are stored; see schemas/migrations/0220_labels.sql.
+const (
+	instantHole = 1 << 16
+	dateHole    = 2 << 16
+	emptyHole   = 1
+)
+
+// label fills in what the shape of a row becomes with the labels of a catalogue. Whatever has no labels stays
+// empty. The text is converted once, with a stand-in for each value, which is found again in the outcome.
+func label(catalog *values.Catalog, l *store.Label) {
+	shape := store.NewShape(l.Shape)
+	places := shape.Places()
+	sum := md5.Sum(shape.ObjectsShape())
+	l.ObjectsShape = hex.EncodeToString(sum[:8])
+	argument := catalog.Template(l.PackageName, l.TemplateID)
+	if l.Choice != "" {
+		argument = catalog.ChoiceArgument(l.PackageName, l.TemplateID, l.InterfaceID, l.Choice)
+	}
+	l.Argument, l.ArgumentHoles, l.ObjectsArgumentHoles = fillIn(l, shape.Argument(), within(l.Shape, places, 1), argument)
+	l.Result, l.ResultHoles, l.ObjectsResultHoles = nil, nil, nil
+	if l.Choice != "" {
+		result := catalog.ChoiceResult(l.PackageName, l.TemplateID, l.InterfaceID, l.Choice)
+		l.Result, l.ResultHoles, l.ObjectsResultHoles = fillIn(l, shape.Result(), within(l.Shape, places, 2), result)
+	}
+	l.Catalog = catalog.Fingerprint()
+}
+
+// within are the places of a line of a shape, which count from its start.
+func within(shape string, places []store.Place, line int) (list []store.Place) {
+	start := 0
+	for range line {
+		start += strings.IndexByte(shape[start:], '\n') + 1
+	}
+	end := len(shape)
+	if n := strings.IndexByte(shape[start:], '\n'); n >= 0 {
+		end = start + n
+	}
+	for _, p := range places {
+		if p.At >= start && p.At < end {
+			p.At -= start
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// standIn takes the place of a value: text in what is converted, and found, with quotes, in the outcome.
+type standIn struct {
+	store.Place
+	text, found string
+	kind        uint32
+}
+
+// fillIn converts a text with stand-ins to the pieces around them, and tells which value goes behind each
+// piece, in the store and in published objects.
+func fillIn(l *store.Label, text string, places []store.Place, t *values.Type) (pieces []string, held, objects []uint32) {
+	var filled strings.Builder
+	var standIns []standIn
+	done := 0
+	for i, p := range places {
+		s := standInFor(text[:p.At], p, i)
+		if n := slices.Index(l.Structure, p.Held); n >= 0 {
+			s = standIn{text: l.Constructors[n]}
+		}
+		filled.WriteString(text[done:p.At] + s.text)
+		if done = p.At + 1; s.found != "" {
+			standIns = append(standIns, s)
+		}
+	}
+	filled.WriteString(text[done:])
+	labelled, err := values.AppendCompact(nil, []byte(filled.String()), t)
+	if err != nil {
+		return nil, nil, nil // without labels, as the store has it
+	}
+	return cut(string(labelled), standIns)
+}
+
+// standInFor makes value number i of a text up to it, of a kind that what is before it names. Texts are in
+// ascending order, as the keys of text maps are.
+func standInFor(before string, p store.Place, i int) standIn {
+	switch {
+	case strings.HasSuffix(before, `"timestamp":"`):
+		at := time.UnixMicro(int64(1_000_000_000_000_001 + 2*i)).UTC() // odd, so that all its digits are written
+		return standIn{p, fmt.Sprint(at.UnixMicro()), at.Format(`"2006-01-02T15:04:05.000000Z"`), instantHole}
+	case strings.HasSuffix(before, `"date":`):
+		return standIn{p, fmt.Sprint(i), time.Unix(int64(i)*86_400, 0).UTC().Format(`"2006-01-02"`), dateHole}
+	case strings.HasSuffix(before, `"int64":"`):
+		text := fmt.Sprint(70_000_000 + i)
+		return standIn{p, text, `"` + text + `"`, 0}
+	case strings.HasSuffix(before, `"numeric":"`):
+		text := fmt.Sprintf("%d.0000000000", 70_000_000+i)
+		return standIn{p, text, `"` + text + `"`, 0}
+	}
+	text := fmt.Sprintf("@%06d@", i)
+	return standIn{p, text, `"` + text + `"`, 0}
+}
+
+// cut splits a labelled text at its stand-ins. One that is not there belongs to what has no place in this form.
+func cut(text string, standIns []standIn) (pieces []string, held, objects []uint32) {
+	at := make(map[uint32]int, len(standIns))
+	standIns = slices.DeleteFunc(standIns, func(s standIn) bool {
+		at[s.Held] = strings.Index(text, s.found)
+		return at[s.Held] < 0
+	})
+	slices.SortFunc(standIns, func(a, b standIn) int { return cmp.Compare(at[a.Held], at[b.Held]) })
+	done := 0
+	for _, s := range standIns {
+		start := at[s.Held] + 1 // the quotes are of the pieces
+		pieces, held, objects = append(pieces, text[done:start]), append(held, s.Held+s.kind), append(objects, s.Object+s.kind)
+		done = start + len(s.found) - 2
+	}
+	return append(pieces, text[done:]), append(held, emptyHole), append(objects, emptyHole)
+}
+
+// structure are the places of values on which labels depend: labels that are values, and constructors of
+// variants that hold records, whose fields they decide on.
+func structure(shape string) (list []store.Place) {
+	if !strings.Contains(shape, `"variant":`) && !strings.Contains(shape, `"label":`) {
+		return nil
+	}
+	for _, p := range store.NewShape(shape).Places() {
+		before := shape[:p.At]
+		if strings.HasSuffix(before, `"label":"`) || strings.HasSuffix(before, `"variant":{"constructor":"`) && strings.Contains(rest(shape[p.At:]), `"record":`) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// rest is what is left of the object in which a text begins.
+func rest(text string) string {
+	depth := 1
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return text[:i]
+			}
+		}
+	}
+	return text
+}

@@ -1,0 +1,9 @@
+-- The shapes of events in a range of one migration's history, with their templates and choices.
+SELECT package_name, template_id, interface_id, choice, body_shape, CAST(cityHash64(body_shape), 'UInt64') AS shape, '' AS body_scalars
+FROM events
+WHERE stream = {stream:String} AND migration_id = {migration:Int64} AND encoding = 'protobuf_json'
+  AND record_time >= fromUnixTimestamp64Micro({first_time:Int64}, 'UTC')
+  AND record_time <= fromUnixTimestamp64Micro({last_time:Int64}, 'UTC')
+  AND (record_time, update_id) >= (fromUnixTimestamp64Micro({first_time:Int64}, 'UTC'), {first_id:String})
+  AND (record_time, update_id) <= (fromUnixTimestamp64Micro({last_time:Int64}, 'UTC'), {last_id:String})
+GROUP BY package_name, template_id, interface_id, choice, body_shape
