@@ -67,24 +67,33 @@ type storedShape struct {
 // prepare brings the rows up to the catalogue as it is now, and labels what is stored up to a position if
 // there are none: the store is of an earlier version.
 func (l *labels) prepare(ctx context.Context, through schemas.Position) error {
-	if l.known == nil {
-		keys, err := store.SelectAll(ctx, l.db, selectLabelKeys, store.Params{"stream": store.Text(l.stream)}, store.NewRecords[labelKey]())
-		if err != nil {
-			return fmt.Errorf("reading which shapes have labels: %w", err)
-		}
-		l.known = make(map[uint64]bool, len(keys))
-		for _, k := range keys {
-			l.known[k.hash()] = true
-		}
-		if len(keys) == 0 && through != schemas.Start {
-			return l.add(ctx, schemas.Start, through)
-		}
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	if len(l.known) == 0 && through != schemas.Start {
+		return l.add(ctx, schemas.Start, through)
 	}
 	if fingerprint := l.catalog.Fingerprint(); fingerprint != l.of {
 		if err := l.again(ctx, fingerprint); err != nil {
 			return err
 		}
 		l.of = fingerprint
+	}
+	return nil
+}
+
+// load reads which shapes have rows, unless that is known.
+func (l *labels) load(ctx context.Context) error {
+	if l.known != nil {
+		return nil
+	}
+	keys, err := store.SelectAll(ctx, l.db, selectLabelKeys, store.Params{"stream": store.Text(l.stream)}, store.NewRecords[labelKey]())
+	if err != nil {
+		return fmt.Errorf("reading which shapes have labels: %w", err)
+	}
+	l.known = make(map[uint64]bool, len(keys))
+	for _, k := range keys {
+		l.known[k.hash()] = true
 	}
 	return nil
 }
@@ -111,6 +120,9 @@ func (l *labels) add(ctx context.Context, after, through schemas.Position) (err 
 			l.known = nil // it is unknown what is stored
 		}
 	}()
+	if err := l.load(ctx); err != nil {
+		return err
+	}
 	var list []store.Label
 	for _, p := range rows.Split(l.stream, after, through) {
 		if !p.History {
