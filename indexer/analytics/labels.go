@@ -4,7 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,8 +19,8 @@ import (
 var (
 	//go:embed sql/shapes_in_range.sql
 	shapesInRange string
-	//go:embed sql/scalars_in_range.sql
-	scalarsInRange string
+	//go:embed sql/constructors_in_range.sql
+	constructorsInRange string
 	//go:embed sql/labels.sql
 	selectLabels string
 	//go:embed sql/label_keys.sql
@@ -35,7 +35,7 @@ type labels struct {
 	stream  string
 	catalog *values.Catalog
 
-	known map[uint64]bool // keys of the rows, nil until they are read
+	known map[uint64]bool // keys of rows, nil until they are read
 	of    uint64          // fingerprint of the catalogue that all rows are of
 }
 
@@ -53,15 +53,18 @@ func (k labelKey) hash() uint64 {
 	return xxh3.HashString(strings.Join(append([]string{k.PackageName, k.TemplateID, k.InterfaceID, k.Choice, fmt.Sprint(k.Number)}, k.Constructors...), "\x00"))
 }
 
-// storedShape is a shape of events, with the scalars of one of them if they are needed.
+// maxKnown bounds the rows that are remembered. One that is not is written again, which does no harm.
+const maxKnown = 200_000
+
+// storedShape is a shape of events, with the constructors of one of them on which its labels depend.
 type storedShape struct {
-	PackageName string `column:"package_name,low"`
-	TemplateID  string `column:"template_id,low"`
-	InterfaceID string `column:"interface_id,low"`
-	Choice      string `column:"choice,low"`
-	Shape       string `column:"body_shape,low"`
-	Number      uint64 `column:"shape"`
-	Scalars     []byte `column:"body_scalars"`
+	PackageName  string   `column:"package_name,low"`
+	TemplateID   string   `column:"template_id,low"`
+	InterfaceID  string   `column:"interface_id,low"`
+	Choice       string   `column:"choice,low"`
+	Shape        string   `column:"body_shape,low"`
+	Number       uint64   `column:"shape"`
+	Constructors []string `column:"constructors"`
 }
 
 // prepare brings the rows up to the catalogue as it is now, and labels what is stored up to a position if
@@ -93,24 +96,39 @@ func (l *labels) load(ctx context.Context) error {
 	}
 	l.known = make(map[uint64]bool, len(keys))
 	for _, k := range keys {
-		l.known[k.hash()] = true
+		l.remember(k)
 	}
 	return nil
 }
 
-// again labels the rows again that are of another catalogue.
+// remember notes that a key has a row, and reports whether that was not known.
+func (l *labels) remember(k labelKey) (unknown bool) {
+	key := k.hash()
+	if l.known[key] {
+		return false
+	}
+	if len(l.known) >= maxKnown {
+		clear(l.known)
+	}
+	l.known[key] = true
+	return true
+}
+
+// again labels the rows again that are of another catalogue, some at a time.
 func (l *labels) again(ctx context.Context, fingerprint uint64) error {
 	params := store.Params{"stream": store.Text(l.stream), "catalog": fmt.Sprint(fingerprint)}
-	list, err := store.SelectAll(ctx, l.db, selectLabels, params, store.NewRecords[store.Label]())
-	if err != nil {
-		return fmt.Errorf("reading the labels of another catalogue: %w", err)
-	}
-	for chunk := range slices.Chunk(list, 5000) {
-		if err := l.write(ctx, chunk); err != nil {
+	for {
+		list, err := store.SelectAll(ctx, l.db, selectLabels, params, store.NewRecords[store.Label]())
+		if err != nil {
+			return fmt.Errorf("reading the labels of another catalogue: %w", err)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		if err := l.write(ctx, list); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // add labels the shapes of a range that are new, in one insert: all or none are stored.
@@ -145,18 +163,24 @@ func (l *labels) newShapes(ctx context.Context, p *rows.Part) (list []store.Labe
 		return nil, err
 	}
 	var structured []uint64 // of which each combination of constructors has a row
+	var places []string
 	for i := range shapes {
-		if len(structure(shapes[i].Shape)) > 0 {
-			structured = append(structured, shapes[i].Number)
-		} else {
+		at := structure(shapes[i].Shape)
+		if len(at) == 0 {
 			list = l.appendNew(list, &shapes[i])
+			continue
 		}
+		var scalars []string // as the engine counts them
+		for _, p := range at {
+			scalars = append(scalars, strconv.Itoa(p.Scalar+1))
+		}
+		structured, places = append(structured, shapes[i].Number), append(places, strings.Join(scalars, ","))
 	}
 	if len(structured) == 0 {
 		return list, nil
 	}
-	params["shapes"] = store.Numbers(structured)
-	if shapes, err = store.SelectAll(ctx, l.db, scalarsInRange, params, store.NewRecords[storedShape]()); err != nil {
+	params["shapes"], params["places"] = store.Numbers(structured), store.Texts(places)
+	if shapes, err = store.SelectAll(ctx, l.db, constructorsInRange, params, store.NewRecords[storedShape]()); err != nil {
 		return nil, err
 	}
 	for i := range shapes {
@@ -167,20 +191,16 @@ func (l *labels) newShapes(ctx context.Context, p *rows.Part) (list []store.Labe
 
 // appendNew adds a row for a shape unless it has one.
 func (l *labels) appendNew(list []store.Label, s *storedShape) []store.Label {
-	row := store.Label{
-		Stream: l.stream, PackageName: s.PackageName, TemplateID: s.TemplateID, InterfaceID: s.InterfaceID, Choice: s.Choice,
-		Number: s.Number, Shape: s.Shape, Scalars: s.Scalars,
-	}
-	scalars := store.AppendScalars(nil, s.Scalars)
-	for _, p := range structure(s.Shape) {
-		row.Structure, row.ObjectsStructure = append(row.Structure, p.Held), append(row.ObjectsStructure, p.Object)
-		row.Constructors = append(row.Constructors, string(scalars[p.Scalar]))
-	}
-	key := labelKey{row.PackageName, row.TemplateID, row.InterfaceID, row.Choice, row.Number, row.Constructors}.hash()
-	if l.known[key] {
+	if !l.remember(labelKey{s.PackageName, s.TemplateID, s.InterfaceID, s.Choice, s.Number, s.Constructors}) {
 		return list
 	}
-	l.known[key] = true
+	row := store.Label{
+		Stream: l.stream, PackageName: s.PackageName, TemplateID: s.TemplateID, InterfaceID: s.InterfaceID, Choice: s.Choice,
+		Number: s.Number, Shape: s.Shape, Constructors: s.Constructors,
+	}
+	for _, p := range structure(s.Shape) {
+		row.Structure, row.ObjectsStructure = append(row.Structure, p.Held), append(row.ObjectsStructure, p.Object)
+	}
 	return append(list, row)
 }
 

@@ -19,9 +19,7 @@ type Label struct {
 	// Constructors are what stands in the places Structure; mostly nothing.
 	Constructors []string `column:"constructors"`
 	Shape        string   `column:"body_shape"`
-	// Scalars are those of an event with this shape and these constructors; empty without constructors.
-	Scalars   []byte   `column:"body_scalars"`
-	Structure []uint32 `column:"structure"`
+	Structure    []uint32 `column:"structure"`
 
 	Argument      []string `column:"argument"`
 	ArgumentHoles []uint32 `column:"argument_holes"`

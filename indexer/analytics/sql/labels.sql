@@ -1,5 +1,6 @@
--- The labels of a stream that are not of a catalogue, each row as it was written last.
-SELECT stream, package_name, template_id, interface_id, choice, shape, constructors, body_shape, body_scalars, structure, argument, argument_holes, result, result_holes,
+-- Some labels of a stream that are not of a catalogue, each row as it was written last.
+SELECT stream, package_name, template_id, interface_id, choice, shape, constructors, body_shape, structure, argument, argument_holes, result, result_holes,
        objects_shape, objects_structure, objects_argument_holes, objects_result_holes, catalog, labelled_at
 FROM labels FINAL
 WHERE stream = {stream:String} AND catalog != {catalog:UInt64}
+LIMIT 5000

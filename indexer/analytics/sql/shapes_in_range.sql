@@ -1,5 +1,5 @@
 -- The shapes of events in a range of one migration's history, with their templates and choices.
-SELECT package_name, template_id, interface_id, choice, body_shape, CAST(cityHash64(body_shape), 'UInt64') AS shape, '' AS body_scalars
+SELECT package_name, template_id, interface_id, choice, body_shape, CAST(cityHash64(body_shape), 'UInt64') AS shape, CAST([], 'Array(String)') AS constructors
 FROM events
 WHERE stream = {stream:String} AND migration_id = {migration:Int64} AND encoding = 'protobuf_json'
   AND record_time >= fromUnixTimestamp64Micro({first_time:Int64}, 'UTC')

@@ -655,7 +655,6 @@ CREATE TABLE IF NOT EXISTS labels
     shape        UInt64,
     constructors Array(String) CODEC(ZSTD(3)),
     body_shape   String CODEC(ZSTD(3)),
-    body_scalars String CODEC(ZSTD(3)),
     structure    Array(UInt32) CODEC(ZSTD(3)),
     argument     Array(String) CODEC(ZSTD(3)),
     argument_holes Array(UInt32) CODEC(ZSTD(3)),
