@@ -53,6 +53,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.Work, "work", "", "existing `FOLDER` to work in; the store of many lifetimes is kept there for the next run; default a temporary folder")
 	f.IntVar(&o.HugeUpdates, "huge-updates", 3000, "number of updates in the history with a huge update")
 	f.IntVar(&o.HugeBytes, "huge-update-bytes", 50_000_000, "size of the huge update")
+	f.IntVar(&o.AnalyticsUpdates, "analytics-updates", 20_000, "number of updates in the history that questions are asked of")
 	f.IntVar(&o.Kills, "kills", 100, "how often to kill the product to measure restarts")
 	f.IntVar(&o.Hours, "hours", 100, "number of hourly segments to close one after another")
 	f.IntVar(&o.Lifetimes, "lifetimes", 20_000_000, "number of lifetimes from which active contract sets are read")
@@ -70,8 +71,8 @@ func (o options) check(rest []string) error {
 		return fmt.Errorf("unexpected argument %q", rest[0])
 	case o.LiveContracts < 1 || o.Lifetimes <= o.LiveContracts:
 		return errors.New("--live-contracts must be positive and less than --lifetimes")
-	case o.Updates < 1 || o.HugeUpdates < 1 || o.HugeBytes < 1 || o.Kills < 1 || o.Hours < 1:
-		return errors.New("--updates, --huge-updates, --huge-update-bytes, --kills and --hours must be positive")
+	case o.Updates < 1 || o.HugeUpdates < 1 || o.HugeBytes < 1 || o.AnalyticsUpdates < 1 || o.Kills < 1 || o.Hours < 1:
+		return errors.New("--updates, --huge-updates, --huge-update-bytes, --analytics-updates, --kills and --hours must be positive")
 	case o.Quiet <= 0:
 		return errors.New("--quiet must be positive")
 	}

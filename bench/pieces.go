@@ -26,6 +26,7 @@ var allPieces = []lab.Piece{
 	{Name: "activeset", Title: "active set", Product: true, Needs: []lab.Comparator{lab.Postgres}, Measure: measureActiveSet},
 	{Name: "ledger", Product: true, Measure: measureLedger},
 	{Name: "wallet", Product: true, Measure: measureWallet},
+	{Name: "analytics", Product: true, Measure: measureAnalytics},
 	{Name: "commands", Measure: measureCommands},
 	{Name: "demo", Product: true, Measure: measureDemo},
 }

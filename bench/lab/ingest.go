@@ -12,10 +12,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	"github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // LoadTask asks for a history to be loaded into a new engine.
@@ -26,6 +28,8 @@ type LoadTask struct {
 	Dir string `json:"dir"`
 	// Lifetimes lets the product derive contract lifetimes beside the ingest.
 	Lifetimes bool `json:"lifetimes"`
+	// Analytics lets the product derive its tables for questions after that.
+	Analytics bool `json:"analytics"`
 	// ParseOnce lets the baseline extract events in the way that parses least.
 	ParseOnce bool `json:"parse_once"`
 	// Quiet is the time without merges after which the engine counts as settled.
@@ -79,6 +83,11 @@ func ingest(ctx context.Context, task LoadTask, db *store.DB, l *Load) error {
 		return err
 	}); err != nil {
 		return err
+	}
+	if task.Analytics {
+		if err := analytics.NewMovements(db, schemas.ScanStream, values.Default(), 0, log).CatchUp(ctx); err != nil {
+			return err
+		}
 	}
 	st := ingester.Status()
 	l.PageBytes = st.Bytes

@@ -14,6 +14,7 @@ import (
 type Settings struct {
 	Updates                  int           // of the history that is measured with
 	HugeUpdates, HugeBytes   int           // of the history with a huge update, and that update
+	AnalyticsUpdates         int           // of the history that questions are asked of
 	Kills                    int           // of the product, to measure restarts
 	Hours                    int           // segments that are closed one after another
 	Lifetimes, LiveContracts int           // of which active sets are read; those that have not ended

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 )
@@ -116,7 +117,9 @@ type Stream struct {
 	Stream  string `json:"stream"`
 	Batches int64  `json:"batches"`
 	Items   int64  `json:"items"`
-	Live    struct {
+	// WatermarkTime is the record time of its watermark.
+	WatermarkTime time.Time `json:"watermark_record_time"`
+	Live          struct {
 		Phase   string `json:"phase"`
 		Batches int64  `json:"batches"`
 		Updates int64  `json:"updates"`
@@ -127,8 +130,8 @@ type Stream struct {
 // Stream asks for the report on the stream whose name begins with prefix. It is without
 // content as long as there is none.
 func (p *Product) Stream(ctx context.Context, prefix string) (found Stream, err error) {
-	var all []Stream
-	if err := GetJSON(ctx, p.URL+"/streams?format=json", &all); err != nil {
+	all, err := p.Streams(ctx)
+	if err != nil {
 		return found, err
 	}
 	for _, s := range all {
@@ -137,4 +140,9 @@ func (p *Product) Stream(ctx context.Context, prefix string) (found Stream, err 
 		}
 	}
 	return found, nil
+}
+
+// Streams returns all of its streams, with those that are derived from others.
+func (p *Product) Streams(ctx context.Context) (all []Stream, err error) {
+	return all, GetJSON(ctx, p.URL+"/streams?format=json", &all)
 }

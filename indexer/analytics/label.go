@@ -1,11 +1,10 @@
 package analytics
 
 import (
-	"cmp"
 	"crypto/md5"
 	"encoding/hex"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,7 +58,7 @@ func within(shape string, places []store.Place, line int) (list []store.Place) {
 	return list
 }
 
-// standIn takes the place of a value: text in what is converted, and found, with quotes, in the outcome.
+// standIn takes the place of a value: text in what is converted, and found, between quotes, in the outcome.
 type standIn struct {
 	store.Place
 	text, found string
@@ -69,21 +68,21 @@ type standIn struct {
 // fillIn converts a text with stand-ins to the pieces around them, and tells which value goes behind each
 // piece, in the store and in published objects.
 func fillIn(l *store.Label, text string, places []store.Place, t *values.Type) (pieces []string, held, objects []uint32) {
-	var filled strings.Builder
-	var standIns []standIn
+	filled := make([]byte, 0, len(text)+10*len(places))
+	standIns := make(map[string]standIn, len(places))
 	done := 0
 	for i, p := range places {
 		s := standInFor(text[:p.At], p, i)
 		if n := slices.Index(l.Structure, p.Held); n >= 0 {
 			s = standIn{text: l.Constructors[n]}
+		} else {
+			standIns[s.found] = s
 		}
-		filled.WriteString(text[done:p.At] + s.text)
-		if done = p.At + 1; s.found != "" {
-			standIns = append(standIns, s)
-		}
+		filled = append(append(filled, text[done:p.At]...), s.text...)
+		done = p.At + 1
 	}
-	filled.WriteString(text[done:])
-	labelled, err := values.AppendCompact(nil, []byte(filled.String()), t)
+	filled = append(filled, text[done:]...)
+	labelled, err := values.AppendCompact(nil, filled, t)
 	if err != nil {
 		return nil, nil, nil // without labels, as the store has it
 	}
@@ -93,38 +92,42 @@ func fillIn(l *store.Label, text string, places []store.Place, t *values.Type) (
 // standInFor makes value number i of a text up to it, of a kind that what is before it names. Texts are in
 // ascending order, as the keys of text maps are.
 func standInFor(before string, p store.Place, i int) standIn {
+	number := strconv.Itoa(70_000_000 + i)
 	switch {
 	case strings.HasSuffix(before, `"timestamp":"`):
 		at := time.UnixMicro(int64(1_000_000_000_000_001 + 2*i)).UTC() // odd, so that all its digits are written
-		return standIn{p, fmt.Sprint(at.UnixMicro()), at.Format(`"2006-01-02T15:04:05.000000Z"`), instantHole}
+		return standIn{p, strconv.FormatInt(at.UnixMicro(), 10), at.Format("2006-01-02T15:04:05.000000Z"), instantHole}
 	case strings.HasSuffix(before, `"date":`):
-		return standIn{p, fmt.Sprint(i), time.Unix(int64(i)*86_400, 0).UTC().Format(`"2006-01-02"`), dateHole}
+		return standIn{p, strconv.Itoa(i), time.Unix(int64(i)*86_400, 0).UTC().Format(time.DateOnly), dateHole}
 	case strings.HasSuffix(before, `"int64":"`):
-		text := fmt.Sprint(70_000_000 + i)
-		return standIn{p, text, `"` + text + `"`, 0}
+		return standIn{p, number, number, 0}
 	case strings.HasSuffix(before, `"numeric":"`):
-		text := fmt.Sprintf("%d.0000000000", 70_000_000+i)
-		return standIn{p, text, `"` + text + `"`, 0}
+		number += ".0000000000"
+		return standIn{p, number, number, 0}
 	}
-	text := fmt.Sprintf("@%06d@", i)
-	return standIn{p, text, `"` + text + `"`, 0}
+	return standIn{p, "@" + number, "@" + number, 0}
 }
 
-// cut splits a labelled text at its stand-ins. One that is not there belongs to what has no place in this form.
-func cut(text string, standIns []standIn) (pieces []string, held, objects []uint32) {
-	at := make(map[uint32]int, len(standIns))
-	standIns = slices.DeleteFunc(standIns, func(s standIn) bool {
-		at[s.Held] = strings.Index(text, s.found)
-		return at[s.Held] < 0
-	})
-	slices.SortFunc(standIns, func(a, b standIn) int { return cmp.Compare(at[a.Held], at[b.Held]) })
-	done := 0
-	for _, s := range standIns {
-		start := at[s.Held] + 1 // the quotes are of the pieces
-		pieces, held, objects = append(pieces, text[done:start]), append(held, s.Held+s.kind), append(objects, s.Object+s.kind)
-		done = start + len(s.found) - 2
+// cut splits a labelled text at its stand-ins, which are whole strings in it; no string in it has an escape.
+// A stand-in that is not there belongs to what has no place in this form.
+func cut(text string, standIns map[string]standIn) (pieces []string, held, objects []uint32) {
+	done, at := 0, 0
+	for {
+		quote := strings.IndexByte(text[at:], '"')
+		if quote < 0 {
+			return append(pieces, text[done:]), append(held, emptyHole), append(objects, emptyHole)
+		}
+		start := at + quote + 1
+		end := start + strings.IndexByte(text[start:], '"')
+		if end < start {
+			return nil, nil, nil // a label with an escaped quote, which is none of the language
+		}
+		if s, ok := standIns[text[start:end]]; ok {
+			pieces, held, objects = append(pieces, text[done:start]), append(held, s.Held+s.kind), append(objects, s.Object+s.kind)
+			done = end
+		}
+		at = end + 1
 	}
-	return append(pieces, text[done:]), append(held, emptyHole), append(objects, emptyHole)
 }
 
 // structure are the places of values on which labels depend: labels that are values, and constructors of

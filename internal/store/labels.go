@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -71,12 +70,13 @@ func (s *Shape) Places() []Place {
 
 // ObjectsShape is the shape of the argument and the result, a line each, with one mark for all values.
 func (s *Shape) ObjectsShape() []byte {
-	return bytes.Map(func(r rune) rune {
-		if r == idMark || r == partyMark {
-			return scalarMark
+	text := []byte(s.text[s.lines[1].from:])
+	for i, c := range text {
+		if c == idMark || c == partyMark {
+			text[i] = scalarMark
 		}
-		return r
-	}, []byte(s.text[s.lines[1].from:]))
+	}
+	return text
 }
 
 // NewShape returns the shape of an event's body.
