@@ -156,14 +156,18 @@ func endOf(commits []store.BatchRow) schemas.Position {
 	return commits[len(commits)-1].Through
 }
 
-// Run takes the stream back and returns what it did. The lifetimes of contracts, wallets and movements
-// are derived again from the start when the stream is next followed.
+// Run takes the stream back and returns what it did. The lifetimes of contracts, wallets, movements
+// and typed tables are derived again from the start when the stream is next followed.
 func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 	if err := r.checkQuiet(ctx); err != nil {
 		return RewindPlan{}, err
 	}
+	typed, err := r.typed(ctx)
+	if err != nil {
+		return RewindPlan{}, err
+	}
 	epochs := make(map[string]int64)
-	for _, stream := range r.journals() {
+	for _, stream := range append(r.journals(), typed...) {
 		epoch, err := journal.Claim(ctx, r.db, stream, r.writer)
 		if err != nil {
 			return RewindPlan{}, err
@@ -186,6 +190,7 @@ func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 		{"removing late verdicts", func() error { return r.side(ctx, plan.To, epochs) }},
 		{"emptying lifetimes", func() error { return r.contracts(ctx, epochs) }},
 		{"taking back derived streams", func() error { return r.followers(ctx, plan.To, epochs) }},
+		{"taking back typed tables", func() error { return r.again(ctx, typed...) }},
 		{"dropping journal lines", func() error { return r.dropLines(ctx, r.stream, plan.To) }},
 		{"letting it continue", func() error { return r.lift(ctx) }},
 	} {
@@ -390,15 +395,39 @@ func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[
 			return err
 		}
 	}
-	again := journals.MovementsStream(r.stream)
 	if r.isNode() {
-		again = journals.WalletStream(r.stream)
+		return r.again(ctx, journals.WalletStream(r.stream))
 	}
-	lines, err = journals.Read(ctx, r.db, again)
-	if err != nil || len(lines) == 0 {
-		return err
+	return r.again(ctx, journals.MovementsStream(r.stream))
+}
+
+// again has what has one of some journals derived from the start again.
+func (r *Rewind) again(ctx context.Context, own ...string) error {
+	for _, stream := range own {
+		lines, err := journals.Read(ctx, r.db, stream)
+		if err != nil {
+			return err
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		if err := journal.NewFollower(r.db, r.stream, stream, 0, r.log).BackToStart(ctx); err != nil {
+			return err
+		}
 	}
-	return journal.NewFollower(r.db, r.stream, again, 0, r.log).BackToStart(ctx)
+	return nil
+}
+
+// typed are the journals of the typed tables.
+func (r *Rewind) typed(ctx context.Context) (list []string, err error) {
+	rows, err := journals.Streams(ctx, r.db)
+	live := journals.TypedStream(r.stream)
+	for _, row := range rows {
+		if row.Stream == live || strings.HasPrefix(row.Stream, live+"/") {
+			list = append(list, row.Stream)
+		}
+	}
+	return list, err
 }
 
 // followedTo is the furthest that a journal goes, announced or committed.

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -34,13 +36,15 @@ It works beside a process that runs on the data folder, too.`,
 }
 
 func newPackageAdd(c *cli) *cobra.Command {
-	var fromNode, asJSON bool
+	var fromNode, noTables, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "add FILE... | --packages-from-node",
 		Short: "keep the packages of .dar files, or those that a node has",
 		Long: `add keeps the packages of .dar files with all that they depend on; a file may also be one package
 alone, as a node serves it. If one file cannot be read, nothing is kept. With --packages-from-node it
-keeps the packages of the node of --node-url. What the store has already stays as it is.`,
+keeps the packages of the node of --node-url. What the store has already stays as it is.
+
+The package that a file is of gets typed tables, see ledgerlake table, unless --no-tables is given.`,
 		Example: "  ledgerlake package add acme-trade-1.0.0.dar acme-trade-1.1.0.dar\n" +
 			"  ledgerlake package add --packages-from-node --node-url http://127.0.0.1:7575 --node-token-file token.txt",
 		RunE: func(cmd *cobra.Command, files []string) (err error) {
@@ -54,7 +58,7 @@ keeps the packages of the node of --node-url. What the store has already stays a
 			if fromNode {
 				add = addFromNode
 			}
-			report, err := add(cmd.Context(), a, files)
+			report, mains, err := add(cmd.Context(), a, files)
 			if err != nil {
 				return err
 			}
@@ -63,40 +67,54 @@ keeps the packages of the node of --node-url. What the store has already stays a
 			} else {
 				err = printAdded(c.stdout, report)
 			}
+			if err == nil && !noTables && len(mains) > 0 {
+				if err = c.makeTables(cmd.Context(), a, mains, asJSON); errors.Is(err, app.ErrNoTypedTables) {
+					_, err = fmt.Fprintln(c.stderr, err)
+				}
+			}
 			if err == nil && len(report.Failed) > 0 {
 				err = errReported
 			}
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&noTables, "no-tables", false, "make no typed tables")
 	cmd.Flags().BoolVar(&fromNode, "packages-from-node", false, "keep the packages that the node of --node-url has")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// addFiles reads all files before anything is kept.
-func addFiles(ctx context.Context, a *app.App, paths []string) (*kept.Added, error) {
+// addFiles reads all files before anything is kept. mains are the names of the packages that the files are of,
+// if these have templates or interfaces.
+func addFiles(ctx context.Context, a *app.App, paths []string) (report *kept.Added, mains []string, err error) {
 	files, err := kept.ReadFiles(paths)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	store, err := app.OpenPackages(ctx, a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return store.AddFiles(ctx, files)
+	for _, f := range files {
+		if main := f.Packages[0]; main.Templates()+main.Interfaces() > 0 && !slices.Contains(mains, main.Name) {
+			mains = append(mains, main.Name)
+		}
+	}
+	report, err = store.AddFiles(ctx, files)
+	return report, mains, err
 }
 
-func addFromNode(ctx context.Context, a *app.App, _ []string) (*kept.Added, error) {
+func addFromNode(ctx context.Context, a *app.App, _ []string) (report *kept.Added, mains []string, err error) {
 	node, name, err := app.NodeOfPackages(a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	store, err := app.OpenPackages(ctx, a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return store.AddFromNode(ctx, node, name)
+	report, err = store.AddFromNode(ctx, node, name)
+	return report, nil, err
 }
 
 func printAdded(to io.Writer, report *kept.Added) error {
@@ -256,7 +274,8 @@ func newPackageDrop(c *cli) *cobra.Command {
 		Use:   "drop PACKAGE...",
 		Short: "forget packages; history keeps its values as they are",
 		Long: `drop forgets packages by name, which stands for all versions, name and version, or the beginning of
-an id. Packages that refer to their types are then known without these. Nothing of history changes.`,
+an id. Packages that refer to their types are then known without these, and typed tables of templates that
+are no longer known are dropped. Nothing of history changes.`,
 		Example: "  ledgerlake package drop acme-trade-1.0.0",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -279,7 +298,7 @@ an id. Packages that refer to their types are then known without these. Nothing 
 			for _, p := range dropped {
 				fmt.Fprintf(c.stdout, "dropped %s %s  %s\n", p.Name, p.Version, p.ID)
 			}
-			return nil
+			return c.dropTables(cmd.Context(), a)
 		},
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app"
 )
 
-var rebuilds = []string{app.RebuildsWallets, app.RebuildsMovements}
+var rebuilds = []string{app.RebuildsWallets, app.RebuildsMovements, app.RebuildsTables}
 
 func newRebuild(c *cli) *cobra.Command {
 	var stream string
 	cmd := &cobra.Command{
-		Use:   "rebuild wallets|movements",
+		Use:   "rebuild wallets|movements|tables",
 		Short: "derive tables again from the history in the store",
 		Long: `rebuild empties tables that are derived from history and fills them again. You need it only
 if verify has found them wrong. An ingest that runs on the store stops: start it again
@@ -23,16 +23,17 @@ afterwards.
 
 rebuild wallets derives the contracts, transaction logs and tracked offers of a node's
 parties, from the node's own stream. They are missing from the validator interface until it
-has finished. rebuild movements derives table movements, from public history.`,
+has finished. rebuild movements derives table movements, from public history.
+rebuild tables derives the typed tables, from all streams.`,
 		Example: `  ledgerlake rebuild wallets --data /srv/ledgerlake
   ledgerlake rebuild movements`,
 		ValidArgs: rebuilds,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(rebuilds, args[0]) {
-				return fmt.Errorf("rebuild needs one argument, wallets or movements, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
+				return fmt.Errorf("rebuild needs one argument, wallets, movements or tables, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
 			}
-			if args[0] == app.RebuildsMovements && stream != "" {
-				return fmt.Errorf("--stream %s: movements are of public history alone: ledgerlake rebuild movements", stream)
+			if args[0] != app.RebuildsWallets && stream != "" {
+				return fmt.Errorf("--stream %s is for wallets alone: ledgerlake rebuild %s", stream, args[0])
 			}
 			return nil
 		},

@@ -96,6 +96,7 @@ func (c *cli) commands() []command {
 		{newRewind(c), of(general, store, objects), nil},
 		{newSQL(c), of(general, store), nil},
 		{newPackage(c), of(general, upstream, store), nil},
+		{newTable(c), of(general, store), nil},
 		{newGet(c), of(general, objects), nil},
 		{newProve(c), of(general, objects), nil},
 		{newCheckProof(c), of(general), nil},

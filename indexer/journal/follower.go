@@ -159,22 +159,28 @@ func (f *Follower) Take(ctx context.Context, what string, apply func(context.Con
 
 // BackToStart has everything derived again from the start of the stream, in the steps that
 // follow.
-func (f *Follower) BackToStart(ctx context.Context) error {
+func (f *Follower) BackToStart(ctx context.Context) error { return f.MoveTo(ctx, schemas.Start) }
+
+// MoveTo has the steps that follow begin after a position.
+func (f *Follower) MoveTo(ctx context.Context, at schemas.Position) error {
 	if _, err := f.Load(ctx); err != nil {
 		return err
 	}
 	f.loaded, f.source = false, 0
-	back := store.BatchRow{
-		Stream: f.own, Sequence: f.state.Sequence + 1, After: f.state.Committed, Through: schemas.Start,
-		Hash: schemas.Start.String(), Writer: f.name, Epoch: f.state.Epoch,
+	move := store.BatchRow{
+		Stream: f.own, Sequence: f.state.Sequence + 1, After: f.state.Committed, Through: at,
+		Hash: at.String(), Writer: f.name, Epoch: f.state.Epoch,
 	}
 	// Another range than this one may be announced under the number: it is void then, as a
 	// commit counts more than an intent.
-	if err := Insert(ctx, f.db, back, store.Commit); err != nil {
-		return fmt.Errorf("taking %s back to its start: %w", f.own, err)
+	if err := Insert(ctx, f.db, move, store.Commit); err != nil {
+		return fmt.Errorf("taking %s to %s: %w", f.own, at, err)
 	}
 	return nil
 }
+
+// Pending reports whether a range is announced and not committed, as of the last Load.
+func (f *Follower) Pending() bool { return f.state.Pending != nil }
 
 // Next announces the next range, or returns the one that is announced already, with
 // the sequence number of its last batch in the stream's journal.

@@ -7,15 +7,17 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/indexer/analytics"
+	"github.com/ledgerlake/ledgerlake/indexer/typed"
 	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/query/ledger"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// deriveRest brings the lifetimes of all streams, and the movements of public history, up to the end of their history. A process that was
-// stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
+// deriveRest brings the lifetimes and typed tables of all streams, and the movements of public history, up to
+// the end of their history. A process that was stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
 // folder must not have to wait for that one. It does so only with an embedded engine, whose folder is
 // locked: no other process derives at the same time.
 func (d *database) deriveRest(ctx context.Context) error {
@@ -31,7 +33,10 @@ func (d *database) deriveRest(ctx context.Context) error {
 			return fmt.Errorf("deriving contract lifetimes of stream %s: %w", stream, err)
 		}
 	}
-	return d.deriveMovements(ctx, false)
+	if err := d.deriveMovements(ctx, false); err != nil {
+		return err
+	}
+	return deriveTyped(ctx, d, d.packages.Catalog)
 }
 
 // deriveLifetimes brings the lifetimes of a stream up to the end of its history, unless they are there.
@@ -56,6 +61,9 @@ func (d *database) deriveLifetimes(ctx context.Context, stream string) error {
 func (d *database) deriveAgain(ctx context.Context, stream string) error {
 	if err := d.deriveLifetimes(ctx, stream); err != nil {
 		return fmt.Errorf("deriving the lifetimes of %s again: %w", stream, err)
+	}
+	if err := deriveTypedOf(ctx, d, stream, d.packages.Catalog, false); err != nil {
+		return err
 	}
 	if stream == schemas.ScanStream {
 		return d.deriveMovements(ctx, false)
@@ -129,10 +137,11 @@ func (d *database) participant(ctx context.Context) (string, error) {
 const (
 	RebuildsWallets   = "wallets"
 	RebuildsMovements = "movements"
+	RebuildsTables    = "tables"
 )
 
-// Rebuild derives the movements of public history again, or the wallets of one stream or of those of all
-// nodes. rebuilt is called after each.
+// Rebuild derives the movements of public history again, the typed tables, or the wallets of one stream or of
+// those of all nodes. rebuilt is called after each.
 func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(stream string)) error {
 	if err := a.db.open(ctx); err != nil {
 		return err
@@ -151,8 +160,15 @@ func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(strea
 	if err != nil {
 		return err
 	}
+	again := a.db.rebuildWallets
+	if what == RebuildsTables {
+		streams = append(streams, schemas.ScanStream)
+		again = func(ctx context.Context, stream string) error {
+			return deriveTypedOf(ctx, a.db, stream, a.db.packages.Catalog, true)
+		}
+	}
 	for _, stream := range streams {
-		if err := a.db.seized(ctx, stream, func(ctx context.Context) error { return a.db.rebuildWallets(ctx, stream) }); err != nil {
+		if err := a.db.seized(ctx, stream, func(ctx context.Context) error { return again(ctx, stream) }); err != nil {
 			return err
 		}
 		rebuilt(stream)
@@ -193,6 +209,34 @@ func (d *database) rebuildWallets(ctx context.Context, stream string) error {
 	}
 	if err := wallets.CatchUp(ctx); err != nil {
 		return fmt.Errorf("deriving the wallets of %s: %w", stream, err)
+	}
+	return nil
+}
+
+// deriveTyped brings the typed tables up to the end of the history of all streams.
+func deriveTyped(ctx context.Context, d *database, catalog *values.Catalog) error {
+	streams, err := d.nodeStreams(ctx, "")
+	if err != nil {
+		return err
+	}
+	for _, stream := range append(streams, schemas.ScanStream) {
+		if err := deriveTypedOf(ctx, d, stream, catalog, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deriveTypedOf is deriveTyped for one stream, from the start with again.
+func deriveTypedOf(ctx context.Context, d *database, stream string, catalog *values.Catalog, again bool) error {
+	tables := typed.New(d.db, stream, catalog, 0, d.p.log)
+	if again {
+		if err := tables.Rebuild(ctx); err != nil {
+			return err
+		}
+	}
+	if err := tables.CatchUp(ctx); err != nil {
+		return fmt.Errorf("deriving the typed tables of %s: %w", stream, err)
 	}
 	return nil
 }

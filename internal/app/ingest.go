@@ -8,6 +8,7 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/indexer/analytics"
+	"github.com/ledgerlake/ledgerlake/indexer/typed"
 	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/ingest/node"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
@@ -148,7 +149,15 @@ func (s *streams) alongside(ctx context.Context, from *ingested, beside ...func(
 			return err
 		}
 	}
+	if err := s.typed(from).CatchUp(ctx); err != nil {
+		return err
+	}
 	return indexer.NewLifetimes(from.db, from.stream(), 0, s.p.log).CatchUp(ctx)
+}
+
+// typed are the typed tables of a stream.
+func (s *streams) typed(from *ingested) *typed.Typed {
+	return typed.New(from.db, from.stream(), s.catalog, 0, s.p.log)
 }
 
 // lookupRows is the copy for lookups of a stream, or nil if it is to have none.
@@ -211,8 +220,8 @@ func (s *streams) work(ctx context.Context, from *ingested) {
 	_ = beside.Wait() // what fails there has said so
 }
 
-// derive keeps what is derived from a stream, its lifetimes, its copy for lookups, its wallets and
-// movements, up with it until ctx ends.
+// derive keeps what is derived from a stream, its lifetimes, its copy for lookups, its wallets,
+// movements and typed tables, up with it until ctx ends.
 func (s *streams) derive(ctx context.Context, from *ingested) error {
 	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
 		return nil
@@ -237,6 +246,7 @@ func (s *streams) derive(ctx context.Context, from *ingested) error {
 	if movements := s.movements(from); movements != nil {
 		following(movements.Run)
 	}
+	following(s.typed(from).Run)
 	return group.Wait()
 }
 

@@ -28,6 +28,8 @@ type database struct {
 	engine *engine.Engine // nil unless it is our own
 	db     *store.DB
 	reader *history.Reader
+	// besideDB is the store of another process that runs on the data folder, if openBeside met one.
+	besideDB *store.DB
 
 	// migratedFrom is the version that the store's tables had when this process migrated them, 0 if it
 	// did not, or made them.

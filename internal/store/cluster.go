@@ -298,6 +298,9 @@ var shardedBy = map[string]string{
 	"wallet_log":      "party", "wallet_status": "party", "movements": "party",
 }
 
+// ofNoStream names a text column of each table that is of no stream.
+var ofNoStream = map[string]string{"packages": "package_id", "projections": "table_name", "projection_columns": "table_name"}
+
 // scratchEnds begins the names of the tables of ends, one for each stream.
 const scratchEnds = "contract_ends"
 
@@ -318,16 +321,20 @@ func ShardingExpression(table string) string {
 	switch column := shardColumn(table); column {
 	case "":
 		// The first one; a constant would not be used to leave out shards.
-		if table == "packages" { // which are of no stream
-			return "length(package_id) * 0"
+		column := "stream"
+		if of, ok := ofNoStream[table]; ok {
+			column = of
 		}
-		return "length(stream) * 0"
+		return "length(" + column + ") * 0"
 	case "place_key", "contract_key":
 		return column
 	default:
 		return "xxHash64(" + column + ")"
 	}
 }
+
+// IsCluster reports whether there is a cluster.
+func (db *DB) IsCluster() bool { return len(db.shards) > 0 }
 
 // First is the first of Shards, which alone has the tables that are not spread.
 func (db *DB) First() *DB { return db.Shards()[0] }

@@ -149,6 +149,17 @@ func (r *EventRows) Position(i int) schemas.Position {
 	return schemas.Position{MigrationID: b.migration.Row(i), RecordTime: timeAt(b.recordTime, i), UpdateID: r.updateIDs(i)}
 }
 
+// Stored returns all columns of the position of row i, also those that an offset stands for.
+func (r *EventRows) Stored(i int) schemas.Position {
+	b := r.block
+	return schemas.Position{MigrationID: b.migration.Row(i), RecordTime: timeAt(b.recordTime, i), UpdateID: r.updateIDs(i), Offset: b.offset.Row(i)}
+}
+
+// Encoding is that of the values of row i.
+func (r *EventRows) Encoding(i int) schemas.Encoding {
+	return schemas.Encoding(r.block.encoding.Row(i))
+}
+
 // ArgumentKey tells the argument of row i, a created event, from all others.
 func (r *EventRows) ArgumentKey(i int) PackedKey { return r.block.body.argumentKey(i) }
 

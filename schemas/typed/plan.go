@@ -2,6 +2,8 @@ package typed
 
 import (
 	"fmt"
+	"hash"
+	"hash/fnv"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -24,6 +26,30 @@ type Column struct {
 	Path string
 }
 
+// Meaning says in English which part the column has.
+func (c Column) Meaning() string {
+	path, mark, _ := strings.Cut(strings.TrimPrefix(c.Path, "."), "#")
+	mark, _, _ = strings.Cut(mark, "[")
+	if path == "" {
+		path = "the value"
+	}
+	switch mark {
+	case "tag":
+		return "Constructor of " + path
+	case "present":
+		return "Whether there is " + path
+	case "key":
+		return "Keys of " + path
+	case "value":
+		return "Values of " + path + strings.TrimPrefix(c.Path[strings.LastIndex(c.Path, "#value")+len("#value"):], "[]")
+	case "json":
+		return path + " as JSON"
+	case "content":
+		return "Content of " + path + " as JSON"
+	}
+	return path
+}
+
 // Part is a value of which rows are made: the payload of a contract, or the argument or the result of a
 // choice. A nil Type is of values that are not known: they are JSON text.
 type Part struct {
@@ -36,6 +62,8 @@ type Part struct {
 type Plan struct {
 	// Columns are those that were recorded, in their order, and then those that are new.
 	Columns []Column
+	// Shape is the same for types with the same parts. Of a later version it is another one.
+	Shape uint64
 
 	roots []node
 	zeros []any
@@ -44,7 +72,7 @@ type Plan struct {
 // New makes the plan of some parts. recorded are the columns that the table has, nil for a new one; they
 // keep their places and their types.
 func New(recorded []Column, parts ...Part) *Plan {
-	b := &builder{byPath: map[string]int{}, inside: map[string]bool{}, names: map[string]bool{}, max: MaxColumns, on: map[*values.Type]bool{}}
+	b := &builder{byPath: map[string]int{}, inside: map[string]bool{}, names: map[string]bool{}, max: MaxColumns, on: map[*values.Type]bool{}, shape: fnv.New64a()}
 	for _, c := range recorded {
 		b.add(c)
 	}
@@ -55,7 +83,7 @@ func New(recorded []Column, parts ...Part) *Plan {
 		}
 		p.roots = append(p.roots, b.part(part.Type, place{path: part.Name, name: part.Name}))
 	}
-	p.Columns = b.columns
+	p.Columns, p.Shape = b.columns, b.shape.Sum64()
 	for _, c := range p.Columns {
 		p.zeros = append(p.zeros, zeroOf(c.Type))
 	}
@@ -130,6 +158,7 @@ type builder struct {
 	names   map[string]bool
 	max     int                   // how many columns there may be after what is planned
 	on      map[*values.Type]bool // the path to what is planned
+	shape   hash.Hash64
 }
 
 // add adds a column that was recorded.
@@ -180,6 +209,7 @@ func (b *builder) cut(to int) {
 
 // part plans a type: by columns where there is room, else as JSON.
 func (b *builder) part(t *values.Type, at place) node {
+	b.note(at, fmt.Sprint(t.Kind, t.Scale))
 	if !b.mustBeJSON(t, at) {
 		mark := len(b.columns)
 		n := b.columnsOf(t, at)
@@ -191,6 +221,9 @@ func (b *builder) part(t *values.Type, at place) node {
 	at.nullable = at.nullable || t.Kind == values.KindOptional
 	return b.json(at)
 }
+
+// note makes something part of the shape.
+func (b *builder) note(at place, what string) { fmt.Fprintf(b.shape, "%s %s\n", at.path, what) }
 
 // mustBeJSON reports whether a type is JSON whatever room there is.
 func (b *builder) mustBeJSON(t *values.Type, at place) bool {
@@ -225,6 +258,9 @@ func (b *builder) columnsOf(t *values.Type, at place) node {
 	}
 	b.on[t] = true
 	defer delete(b.on, t)
+	for _, f := range t.Fields {
+		b.note(at, f.Label)
+	}
 	switch t.Kind {
 	case values.KindUnit:
 		return unit{}

@@ -155,6 +155,9 @@ func TestLaterVersions(t *testing.T) {
 	later := values.Record(field("owner", party), field("side", values.Variant(field("Buy", amount), field("Sell", text))), field("kind", enum("A", "B")),
 		field("note", values.Optional(text)))
 	after := New(before.Columns, payload(later))
+	if again := New(after.Columns, payload(later)); before.Shape != New(before.Columns, payload(first)).Shape || after.Shape == before.Shape || again.Shape != after.Shape {
+		t.Errorf("shapes are %x, then %x, and again %x", before.Shape, after.Shape, again.Shape)
+	}
 	if !slices.Equal(after.Columns[:len(before.Columns)], before.Columns) {
 		t.Errorf("columns were %s and are %s", described(before.Columns), described(after.Columns))
 	}

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -146,6 +147,23 @@ func (c *Catalog) ChoiceResult(pkgName, templateID, interfaceID, choice string) 
 		return unit
 	}
 	return c.choice(pkgName, templateID, interfaceID, choice).Result
+}
+
+// Choices returns the names of the choices of a template or an interface, sorted and in the network's
+// spelling, without Archive.
+func (c *Catalog) Choices(pkgName, id string) []string {
+	t, ok := c.lookup(pkgName, id)
+	if learnt := c.learnt.Load(); !ok && learnt != nil {
+		t, _ = learnt.lookup(pkgName, id)
+	}
+	if t == nil {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(t.choices))
+	return slices.DeleteFunc(names, func(name string) bool {
+		_, twice := t.choices[Network(name)]
+		return name == "Archive" || twice && name != Network(name)
+	})
 }
 
 // choice returns a choice of the files, and of what was learnt if they do not have it.

@@ -1,6 +1,9 @@
 package values
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestNames(t *testing.T) {
 	for _, tt := range []struct{ network, neutral string }{
@@ -117,5 +120,16 @@ func TestNeutralNamesOfTheCatalogLeadBack(t *testing.T) {
 	}
 	if checked < 250 {
 		t.Errorf("only %d names checked", checked)
+	}
+}
+
+// Choices are listed once, as the network spells them.
+func TestChoicesAreListedOnce(t *testing.T) {
+	got := Default().Choices("splice-amulet", "Splice.Amulet:Amulet")
+	if len(got) == 0 || !slices.Contains(got, "Amulet_Expire") || slices.Contains(got, "Coin_Expire") || slices.Contains(got, "Archive") || !slices.IsSorted(got) {
+		t.Errorf("the choices of coins are %q", got)
+	}
+	if got := Default().Choices("splice-amulet", "Splice.Amulet:None"); got != nil {
+		t.Errorf("what is not in the catalogue has choices %q", got)
 	}
 }

@@ -704,6 +704,36 @@ LEFT JOIN
 ON e.package_name = l.package_name AND e.template_id = l.template_id AND e.interface_id = l.interface_id AND e.choice = l.choice AND e.shape = l.shape
    AND arrayMap(at -> e.held[at], l.structure) = l.constructors
 
+-- 0230_projections
+CREATE TABLE IF NOT EXISTS projections
+(
+    table_name   String,
+    kind         Enum8('contracts' = 1, 'choice' = 2, 'interface_choice' = 3),
+    package_name LowCardinality(String),
+    entity       String,
+    choice       String,
+    fill         Int64,
+    shape        UInt64,
+    written_at   DateTime64(6, 'UTC')
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0230/projections', '{replica}')
+ORDER BY (table_name, written_at)
+SETTINGS index_granularity = 64, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0231_projection_columns
+CREATE TABLE IF NOT EXISTS projection_columns
+(
+    table_name  String,
+    number      Int32,
+    column_name String,
+    column_type String,
+    path        String,
+    written_at  DateTime64(6, 'UTC')
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0231/projection_columns', '{replica}')
+ORDER BY (table_name, number)
+SETTINGS index_granularity = 64, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
 -- 0179_small_granules
 CREATE TABLE events_next AS events
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')
@@ -788,4 +818,10 @@ CREATE OR REPLACE TABLE `packages` AS `ledger_shard`.`packages` ENGINE = Distrib
 
 -- readers
 CREATE OR REPLACE TABLE `labels` AS `ledger_shard`.`labels` ENGINE = Distributed('main', 'ledger_shard', 'labels', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `projections` AS `ledger_shard`.`projections` ENGINE = Distributed('main', 'ledger_shard', 'projections', length(table_name) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `projection_columns` AS `ledger_shard`.`projection_columns` ENGINE = Distributed('main', 'ledger_shard', 'projection_columns', length(table_name) * 0)
 

@@ -34,12 +34,19 @@ func WalletStream(stream string) string { return stream + "/wallet" }
 // MovementsStream names the journal of the movements of holdings that are derived from a stream.
 func MovementsStream(stream string) string { return stream + "/movements" }
 
+// TypedStream names the journal of the typed tables that are derived from a stream. Those that are being
+// filled have journals of their own, whose names begin with it.
+func TypedStream(stream string) string { return stream + "/typed" }
+
 // PlacesStream names the journal by which places are filled of a stream that an earlier version wrote.
 func PlacesStream(stream string) string { return stream + "/places" }
 
 // IsDerived reports whether a journal is of something that is derived from a stream in the store. Late
 // verdicts, of SideStream, come from upstream.
 func IsDerived(stream string) bool {
+	if strings.Contains(stream, TypedStream("")) {
+		return true
+	}
 	for _, derived := range []func(string) string{ContractsStream, LookupsStream, WalletStream, MovementsStream, PlacesStream} {
 		if strings.HasSuffix(stream, derived("")) {
 			return true
