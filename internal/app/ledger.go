@@ -6,32 +6,35 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
+	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/query/analytics"
 	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/ledger"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
-// newLedger returns the ledger interface for a listener.
-func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
+// newLedger returns the ledger interface for a listener, and beside it the tables of the same stream.
+func (s *servers) newLedger(listener net.Listener) (*ledger.API, query.Mount, error) {
 	cfg := s.p.cfg
 	key, err := s.tokenKey()
 	if err != nil {
-		return nil, err
+		return nil, query.Mount{}, err
 	}
 	var api *ledger.API
 	verifier, err := s.newVerifier(func() string { return api.Participant() })
 	if err != nil {
-		return nil, err
+		return nil, query.Mount{}, err
 	}
 	addr, ok := listener.Addr().(*net.TCPAddr)
 	open := verifier == nil && !(ok && addr.IP.IsLoopback())
 	if open && cfg.LedgerAuth != "none" {
-		return nil, fmt.Errorf("the ledger interface would let everybody who reaches %s read everything: restrict it with "+
+		return nil, query.Mount{}, fmt.Errorf("the ledger interface would let everybody who reaches %s read everything: restrict it with "+
 			"--ledger-auth-jwks, --ledger-auth-certificate or --ledger-auth-secret, or allow it with --ledger-auth none", listener.Addr())
 	}
 	node := s.p.nodeURL()
@@ -42,7 +45,31 @@ func (s *servers) newLedger(listener net.Listener) (*ledger.API, error) {
 		Node: s.ledgerNode, NodeURL: node, Health: s.db.db.Ping, Log: s.p.log, Auth: verifier, Catalog: s.db.packages.Catalog, TokenKey: key, Prefix: cfg.LedgerPrefix,
 		CacheBytes: cfg.AnswerCache, ListLimit: cfg.LedgerListLimit, MaxStreams: cfg.LedgerMaxStreams, Version: s.p.build.Version,
 	})
-	return api, err
+	if err != nil {
+		return nil, query.Mount{}, err
+	}
+	return api, s.privateTables(api, key), nil
+}
+
+// privateTables serves the tables of the stream that a ledger interface serves, to its users.
+func (s *servers) privateTables(api *ledger.API, key []byte) query.Mount {
+	var reader atomic.Pointer[tables.Reader] // the stream is the same once it is known
+	caller := func(ctx context.Context, r *query.Request) (*auth.Principal, analytics.Source, error) {
+		who, participant, err := api.Caller(ctx, r)
+		if errors.Is(err, ledger.ErrNoStream) {
+			return nil, nil, &query.Error{Code: query.Unavailable, Msg: "The stream of a node is not there yet.", Err: err}
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if reader.Load() == nil {
+			reader.CompareAndSwap(nil, tables.NewReader(s.db.db, schemas.NodeStream(participant)))
+		}
+		return who, reader.Load(), nil
+	}
+	return analytics.New(analytics.Config{
+		Open: analytics.Private(caller), Private: true, Prefixes: []string{s.p.cfg.LedgerPrefix}, TokenKey: key,
+	}).Mount()
 }
 
 // newLedgerServer returns the server of the ledger interface on a listener of its own, nil if it
@@ -57,12 +84,12 @@ func (s *servers) newLedgerServer(streams *streams) (*query.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := s.newLedger(listener)
+	api, private, err := s.newLedger(listener)
 	if err != nil {
 		return nil, err
 	}
 	page := &statusPage{db: s.db.db, streams: streams}
-	return s.serverOf(listener, page, query.Config{Mounts: []query.Mount{api.Mount()}, Errors: api.Errors})
+	return s.serverOf(listener, page, query.Config{Mounts: []query.Mount{api.Mount(), private}, Errors: api.Errors})
 }
 
 // ledgerAt is where the ledger interface is served, "" for nowhere.

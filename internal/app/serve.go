@@ -91,14 +91,14 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {
 		return nil, err
 	}
-	mounts = append(mounts, analytics.New(analytics.Config{Source: tables.NewReader(s.db.db, s.db.reader.Stream()), TokenKey: key}).Mount())
+	mounts = append(mounts, analytics.New(analytics.Config{Open: analytics.Public(tables.NewReader(s.db.db, s.db.reader.Stream())), Prefixes: analytics.PublicPrefixes, TokenKey: key}).Mount())
 	if cfg.LedgerShares() {
-		ledger, err := s.newLedger(listener)
+		ledger, private, err := s.newLedger(listener)
 		if err != nil {
 			return nil, err
 		}
 		mounts[0] = api.SharedMount() // the two interfaces have paths in common
-		mounts = append(mounts, ledger.Mount())
+		mounts = append(mounts, ledger.Mount(), private)
 	}
 	return s.serverOf(listener, page, query.Config{Mounts: mounts})
 }

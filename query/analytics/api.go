@@ -10,16 +10,30 @@ import (
 
 // Source reads the tables; *tables.Reader does.
 type Source interface {
+	// Stream names the stream that the tables are of.
+	Stream() string
 	Tables(ctx context.Context) ([]tables.Table, error)
 	Page(ctx context.Context, t *tables.Table, q tables.Request) (tables.Page, error)
 }
 
 // Config says what is served. All members are required but Now.
 type Config struct {
-	Source Source
+	// Open returns what a caller asks, and what they may read of it.
+	Open func(ctx context.Context, r *query.Request) (Source, tables.Access, error)
+	// Private says that it is the stream of a node, which has paths of its own.
+	Private bool
+	// Prefixes are the places where the interface is served.
+	Prefixes []string
 	// TokenKey is the key of page tokens, the same for all servers of one store.
 	TokenKey []byte
 	Now      func() time.Time // default time.Now
+}
+
+// Public opens a source of public history, which everybody may read.
+func Public(source Source) func(context.Context, *query.Request) (Source, tables.Access, error) {
+	return func(context.Context, *query.Request) (Source, tables.Access, error) {
+		return source, tables.Access{All: true}, nil
+	}
 }
 
 // API is the interface. It is safe for concurrent use.
@@ -37,16 +51,20 @@ func New(cfg Config) *API {
 	return &API{cfg: cfg, tokens: query.PageTokens{Key: cfg.TokenKey}}
 }
 
-// Prefixes are the places where the interface is served, beside that of scan.
-var Prefixes = []string{"", "/api/scan"}
+// PublicPrefixes are the places where public history is served, beside that of scan.
+var PublicPrefixes = []string{"", "/api/scan"}
 
 // Mount returns the interface for its prefixes.
-func (a *API) Mount() query.Mount { return query.Mount{Prefixes: Prefixes, Routes: a.Routes()} }
+func (a *API) Mount() query.Mount { return query.Mount{Prefixes: a.cfg.Prefixes, Routes: a.Routes()} }
 
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
+	path, name := "/v0/analytics/", "analytics."
+	if a.cfg.Private {
+		path, name = path+"private/", name+"private_"
+	}
 	return []query.Route{
-		{Method: "GET", Path: "/v0/analytics/tables", Name: "analytics.tables", Handle: a.list},
-		{Method: "GET", Path: "/v0/analytics/tables/{table}", Name: "analytics.table", Class: query.Page, Handle: a.rows},
+		{Method: "GET", Path: path + "tables", Name: name + "tables", Handle: a.list},
+		{Method: "GET", Path: path + "tables/{table}", Name: name + "table", Class: query.Page, Handle: a.rows},
 	}
 }

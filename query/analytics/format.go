@@ -43,13 +43,20 @@ func encodeJSON(dst []byte, t *tables.Table, page tables.Page, next string) ([]b
 		}
 		dst = append(dst, '}')
 	}
-	dst = append(dst, `],"complete_to":{"migration_id":`...)
-	dst = strconv.AppendInt(dst, page.Through.MigrationID, 10)
-	dst = append(schemas.AppendRecordTime(append(dst, `,"record_time":"`...), page.Through.RecordTime), `"}`...)
+	dst = appendThrough(append(dst, `],"complete_to":`...), page.Through)
 	if next != "" {
 		dst = jsonscan.AppendString(append(dst, `,"next_page_token":`...), []byte(next))
 	}
 	return append(dst, '}'), nil
+}
+
+// appendThrough appends a position, on a node's stream as its offset.
+func appendThrough(dst []byte, at schemas.Position) []byte {
+	if at.Offset > 0 {
+		return append(strconv.AppendInt(append(dst, `{"offset":`...), at.Offset, 10), '}')
+	}
+	dst = strconv.AppendInt(append(dst, `{"migration_id":`...), at.MigrationID, 10)
+	return append(schemas.AppendRecordTime(append(dst, `,"record_time":"`...), at.RecordTime), `"}`...)
 }
 
 func appendValue(dst []byte, c tables.Column, value any) []byte {

@@ -38,7 +38,7 @@ type tableAnswer struct {
 
 // list describes the tables.
 func (a *API) list(ctx context.Context, r *query.Request) error {
-	list, err := a.cfg.Source.Tables(ctx)
+	_, list, err := a.open(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,28 @@ func (a *API) list(ctx context.Context, r *query.Request) error {
 	return r.JSON(map[string]any{"tables": answer})
 }
 
+// open returns what the caller asks, with the tables that they may read.
+func (a *API) open(ctx context.Context, r *query.Request) (Source, []tables.Table, error) {
+	source, access, err := a.cfg.Open(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := source.Tables(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var own []tables.Table
+	for i := range list {
+		if t, ok := list[i].For(access); ok {
+			own = append(own, t)
+		}
+	}
+	return source, own, nil
+}
+
 // request is what a caller wants of a table.
 type request struct {
+	source  Source
 	table   *tables.Table
 	columns []tables.Column
 	filter  filter.Filter
@@ -79,14 +99,16 @@ func (a *API) rows(ctx context.Context, r *query.Request) error {
 	read := tables.Request{Columns: q.columns, Condition: condition.Text, Params: condition.Params, Descending: q.order == "desc", Limit: q.limit}
 	if q.token != "" {
 		payload, ok := a.tokens.Open(q.identity(), q.token)
-		if !ok || json.Unmarshal(payload, &read.After) != nil {
+		var last place
+		if !ok || json.Unmarshal(payload, &last) != nil {
 			return query.Errorf(query.Invalid, "Query parameter page_token does not belong to this request: it must come from an answer to the same one.")
 		}
+		read.After, read.Through = last.Key, last.Through
 	}
 	if ctx, err = r.Reserve(ctx, rowFactor*a.sizes.Of(q.limit)); err != nil {
 		return err
 	}
-	page, err := a.cfg.Source.Page(ctx, q.table, read)
+	page, err := q.source.Page(ctx, q.table, read)
 	if errors.Is(err, tables.ErrTooExpensive) {
 		return &query.Error{Code: query.Invalid, Msg: "This takes more time or memory than a request may: filter by record_time, or ask for fewer rows or columns.", Err: err}
 	}
@@ -95,13 +117,19 @@ func (a *API) rows(ctx context.Context, r *query.Request) error {
 	}
 	next := ""
 	if page.More {
-		payload, err := json.Marshal(page.Last)
+		payload, err := json.Marshal(place{page.Last, page.Through.Offset})
 		if err != nil {
 			return err
 		}
 		next = a.tokens.Seal(q.identity(), payload)
 	}
 	return a.answer(r, q, page, next)
+}
+
+// place is where a page ends: what its token has.
+type place struct {
+	Key     []string `json:"key"`
+	Through int64    `json:"through,omitempty"`
 }
 
 // rowFactor is how many times the size of their text rows take: their values, and the answer.
@@ -188,7 +216,7 @@ func (a *API) requested(ctx context.Context, r *query.Request) (*request, error)
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.cfg.Source.Tables(ctx)
+	source, list, err := a.open(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +228,7 @@ func (a *API) requested(ctx context.Context, r *query.Request) (*request, error)
 		}
 		return nil, query.Errorf(query.NotFound, "There is no table %.80q; there are %s.", name, strings.Join(names, ", "))
 	}
-	return &request{table: &list[i]}, nil
+	return &request{source: source, table: &list[i]}, nil
 }
 
 // identity is what a page token belongs to.
@@ -209,5 +237,5 @@ func (q *request) identity() []byte {
 	slices.SortFunc(comparisons, func(a, b filter.Comparison) int {
 		return cmp.Or(strings.Compare(a.Column, b.Column), strings.Compare(a.Operator, b.Operator), strings.Compare(a.Value, b.Value))
 	})
-	return fmt.Appendf(nil, "analytics %q %q %q %q", q.table.Name, q.filter.Expression, comparisons, q.order)
+	return fmt.Appendf(nil, "analytics %s %q %q %q %q", q.source.Stream(), q.table.Name, q.filter.Expression, comparisons, q.order)
 }

@@ -3,6 +3,8 @@ package auth
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -60,4 +62,18 @@ func (p *Principal) MayRead(parties []string, any bool) error {
 		}
 	}
 	return nil
+}
+
+// Parties are those that p may read as, sorted.
+func (p *Principal) Parties() []string {
+	if p.Rights.Deactivated {
+		return nil
+	}
+	readable := maps.Clone(p.Rights.ActAs)
+	if readable == nil {
+		readable = make(map[string]bool, len(p.Rights.ReadAs))
+	}
+	maps.Copy(readable, p.Rights.ReadAs)
+	maps.DeleteFunc(readable, func(_ string, may bool) bool { return !may })
+	return slices.Sorted(maps.Keys(readable))
 }

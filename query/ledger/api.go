@@ -191,6 +191,19 @@ func (a *API) read(handle func(ctx context.Context, r *reading) error) query.Han
 	}
 }
 
+// Caller returns who sends a request, and the participant whose stream they ask for. Its errors are those of
+// Verifier.Verify, and ErrNoStream.
+func (a *API) Caller(ctx context.Context, r *query.Request) (who *auth.Principal, participant string, err error) {
+	if who, err = a.principal(ctx, r); err != nil {
+		return nil, "", err
+	}
+	n, err := a.node(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	return who, n.Participant, nil
+}
+
 // principal is who sends a request, by its token.
 func (a *API) principal(ctx context.Context, r *query.Request) (*auth.Principal, error) {
 	if a.cfg.Auth == nil {

@@ -33,6 +33,9 @@ type Request struct {
 	Params    store.Params
 	// After is the key of the last row of the page before, nil for the first page: see Page.Last.
 	After []string
+	// Through is the offset of the first page's Through on a node's stream, where updates of several
+	// synchronizers are not stored in the order of the tables; 0 for a first page.
+	Through int64
 	// Descending reads from the end of history.
 	Descending bool
 	Limit      int
@@ -65,9 +68,15 @@ func (r *Reader) Page(ctx context.Context, t *Table, q Request) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
+	if q.Through > 0 {
+		through.Offset = min(through.Offset, q.Through)
+	}
 	params := store.Params{
 		"stream": store.Text(r.stream), "limit": store.Int(int64(q.Limit)), "through_migration": store.Int(through.MigrationID),
-		"through_time": store.Time(store.Clamp(through.RecordTime)), "through_id": store.Text(through.UpdateID),
+		"through_time": store.Time(store.Clamp(through.RecordTime)), "through_id": store.Text(through.UpdateID), "through_offset": store.Int(through.Offset),
+	}
+	if t.readers != nil {
+		params["readers"] = store.Texts(t.readers)
 	}
 	maps.Copy(params, q.Params)
 	page, read := Page{Columns: q.Columns, Through: through}, 0
@@ -143,6 +152,9 @@ func (t *Table) statement(columns []Column, q Request, params store.Params) stri
 		names[i] = quoted(c.Name)
 	}
 	conditions := []string{"stream = {stream:String}", t.bound()}
+	if t.readers != nil {
+		conditions = append(conditions, t.seen)
+	}
 	if q.After != nil {
 		conditions = append(conditions, t.behind(q, params))
 	}
@@ -170,6 +182,9 @@ func (t *Table) statement(columns []Column, q Request, params store.Params) stri
 // bound leaves out what is not complete. Contracts stand in the order of their creation as contracts
 // say it, and became part of history at another time.
 func (t *Table) bound() string {
+	if t.offset != "" {
+		return t.offset + " <= {through_offset:Int64}"
+	}
 	if slices.Contains(t.Key, "record_time") {
 		return "(migration_id, record_time, update_id) <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})"
 	}

@@ -1,6 +1,6 @@
-// Package tables reads rows of the tables of public history for people who ask by column: pages in
-// the order of history, of what matches a condition, up to a position. It knows neither interfaces nor
-// what the rows mean.
+// Package tables reads rows of the tables of a stream for people who ask by column: pages in the order of
+// the table, of what matches a condition, up to a position. Of a node's stream it reads what the parties see
+// that the reader may read as. It knows neither interfaces nor what the rows mean.
 package tables
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 //go:embed sql/columns.sql
@@ -32,6 +33,30 @@ type Table struct {
 	json    []string // columns with texts in JSON
 	// derived names the journal of a table whose rows are made of a stream's, nil for the stream itself.
 	derived func(stream string) string
+
+	// Of a node's stream: the column with the offset of a row, the condition for rows that one of some
+	// parties sees ("" for a table that only readers of everything may read), and the columns that tell of more
+	// than these parties see.
+	offset, seen string
+	whole        []string
+	readers      []string // see For
+}
+
+// Access is what somebody may read of a node's stream: what any of the parties sees, or everything.
+type Access struct {
+	All     bool
+	Parties []string
+}
+
+// For returns the table as somebody with an access has it; ok is false if they may not read it.
+func (t *Table) For(a Access) (own Table, ok bool) {
+	if a.All {
+		return *t, true
+	}
+	own = *t
+	own.readers = a.Parties
+	own.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c Column) bool { return slices.Contains(t.whole, c.Name) })
+	return own, t.seen != "" && len(a.Parties) > 0
 }
 
 // Column is one of a table.
@@ -63,11 +88,30 @@ var all = []Table{
 	},
 }
 
-// packed are the columns that others are computed from, and those that public history has nothing in.
+// ofNodes are the tables of a node's stream, without columns.
+var ofNodes = []Table{
+	{Name: "updates", Title: "Transactions and reassignments that the node saw", Key: position, json: []string{"trace_context", "topology", "extras"}, offset: "node_offset"},
+	{
+		Name: "events", Title: "Creates and exercises that parties of the node saw", Key: append(slices.Clip(position), "node"), json: []string{"argument", "result", "extras"},
+		offset: "node_offset", seen: "hasAny(witness_parties, {readers:Array(String)})", whole: []string{"witness_parties", "children", "last_descendant", "extras"},
+	},
+	{
+		Name: "contracts", Title: "Contracts of parties of the node from their creation to their end", Key: []string{"migration_id", "created_at", "contract_id", "created_time"},
+		sources: []string{"contracts_live", "contracts_archived"}, json: []string{"argument"}, derived: journal.ContractsStream,
+		offset: "created_offset", seen: "(hasAny(signatories, {readers:Array(String)}) OR hasAny(observers, {readers:Array(String)}))",
+	},
+}
+
+// packed are the columns that others are computed from.
 var packed = []string{
 	"stream", "body", "body_shape", "body_scalars", "body_ids", "body_parties", "argument_shape", "argument_scalars", "argument_ids", "argument_parties",
-	"views_shape", "views_scalars", "views_ids", "views_parties", "node_offset", "command_id", "paid_traffic_cost", "trace_context", "topology",
-	"extras", "witness_parties", "acs_delta", "last_descendant", "created_offset", "archived_offset",
+	"views_shape", "views_scalars", "views_ids", "views_parties",
+}
+
+// empty are the columns that public history has nothing in.
+var empty = []string{
+	"node_offset", "command_id", "paid_traffic_cost", "trace_context", "topology", "extras", "witness_parties", "acs_delta", "last_descendant",
+	"created_offset", "archived_offset",
 }
 
 func (t *Table) parts() []string {
@@ -90,15 +134,23 @@ func (t *Table) Column(name string) (Column, bool) {
 type Reader struct {
 	db     *store.DB
 	stream string
+	all    []Table  // without columns
+	hidden []string // columns
 	tables memo.Value[[]Table]
 }
 
-// NewReader returns that of a stream of public history.
+// NewReader returns that of a stream.
 func NewReader(db *store.DB, stream string) *Reader {
-	r := &Reader{db: db, stream: stream}
+	r := &Reader{db: db, stream: stream, all: ofNodes, hidden: packed}
+	if stream == schemas.ScanStream {
+		r.all, r.hidden = all, append(slices.Clip(packed), empty...)
+	}
 	r.tables = memo.Value[[]Table]{Load: r.load, TTL: describedFor, Now: time.Now}
 	return r
 }
+
+// Stream names the stream.
+func (r *Reader) Stream() string { return r.stream }
 
 // describedFor is how long what the server says of tables is taken for true: packages add columns.
 const describedFor = time.Minute
@@ -117,18 +169,18 @@ type described struct {
 // load reads the columns of all tables. Of one that is made of several it has those that all have.
 func (r *Reader) load(ctx context.Context) ([]Table, error) {
 	var names []string
-	for i := range all {
-		names = append(names, all[i].parts()...)
+	for i := range r.all {
+		names = append(names, r.all[i].parts()...)
 	}
 	rows, err := store.SelectAll(ctx, r.db, columnsQuery, store.Params{"tables": store.Texts(names)}, store.NewRecords[described]())
 	if err != nil {
 		return nil, fmt.Errorf("reading the columns of the tables: %w", err)
 	}
-	list := slices.Clone(all)
+	list := slices.Clone(r.all)
 	for i := range list {
 		t := &list[i]
 		for _, c := range rows {
-			if c.Table != t.parts()[0] || slices.Contains(packed, c.Name) || !store.HasType(c.Type) {
+			if c.Table != t.parts()[0] || slices.Contains(r.hidden, c.Name) || !store.HasType(c.Type) {
 				continue
 			}
 			everywhere := func(part string) bool {
