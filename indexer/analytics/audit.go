@@ -33,6 +33,7 @@ const auditRows = 120_000
 //   - in each update the movements add up to what was created and consumed, transfers to nothing, and locks
 //     to nothing for each party; so minted less burnt is the change of supply, of updates, days and rounds;
 //   - nothing is unexplained;
+//   - what the event log reports is what the coins and the movements of its accounts say;
 //   - what a party has moved into a pocket is the coins that lifetimes have as active there.
 //
 // Memory does not grow with history, but with its days, parties and the rows of a day that differs.
@@ -88,7 +89,7 @@ func (a *Audit) Run(ctx context.Context, found func(Difference)) (looked map[str
 	if a.mark, err = journals.Watermark(ctx, a.db, journals.MovementsStream(a.stream)); err != nil || a.mark == schemas.Start {
 		return a.looked, err
 	}
-	reader := holdings.NewReader(a.db, a.stream, a.catalog, a.log)
+	reader := holdings.NewLoggedReader(a.db, a.stream, a.catalog, a.log)
 	if err := a.deriveAgain(ctx, reader); err != nil {
 		return nil, err
 	}
@@ -183,6 +184,7 @@ func (a *Audit) checkUpdate(u *coins.Update, movements []coins.Movement) {
 			a.found(Difference{"coins move for no reason that is known", m.Party, u.Position.UpdateID, "a choice that explains them", fmt.Sprintf("%s by %s", m.Amount, cmp.Or(m.Choice, "no choice"))})
 		}
 	}
+	a.checkLogs(u, movements)
 	if moved != coined {
 		a.found(Difference{"the movements of an update are not the coins that it creates and consumes", "", u.Position.UpdateID, coined.String(), moved.String()})
 	}

@@ -36,9 +36,9 @@ type Movements struct {
 }
 
 // NewMovements returns the movements of a stream, with a catalogue of the choices; pace is the least time
-// from one step to the next, 1 s if zero.
+// from one step to the next, 2 s if zero: most of what a step costs while it follows is the step itself.
 func NewMovements(db *store.DB, stream string, catalog *values.Catalog, pace time.Duration, log *slog.Logger) *Movements {
-	pace = cmp.Or(pace, time.Second)
+	pace = cmp.Or(pace, 2*time.Second)
 	return &Movements{
 		db: db, stream: stream, labels: labels{db: db, stream: stream, catalog: catalog}, follower: journal.NewFollower(db, stream, journals.MovementsStream(stream), pace, log),
 		reader: holdings.NewReader(db, stream, catalog, log), rows: store.NewMovements(),

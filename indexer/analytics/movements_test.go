@@ -97,6 +97,9 @@ func TestMovementsAreThoseOfTheNetwork(t *testing.T) {
 			t.Errorf("at %s the balances by movements are %q, by coins %q", items[at].Position(), got, want)
 		}
 	}
+	if found, looked := f.audit(t); len(found) > 0 || looked["reports"] < 20 {
+		t.Errorf("the audit looked at %v and found %q", looked, found)
+	}
 	wantKinds := []string{"burn expiry", "burn fee", "burn leg", "burn name", "burn preapproval", "burn traffic", "lock ", "mint app", "mint development_fund",
 		"mint operator", "mint tap", "mint validator_liveness", "mint validator_usage", "transfer "}
 	if kinds := indexertest.Texts(t, f.DSN, "SELECT DISTINCT concat(toString(cause), ' ', class) AS kind FROM movements ORDER BY kind"); !slices.Equal(kinds, wantKinds) {

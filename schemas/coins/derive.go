@@ -3,6 +3,7 @@ package coins
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/template"
@@ -128,7 +129,7 @@ func (d *Deriver) explain() {
 	}
 	for i := range d.u.Events { // settlements may net to nothing
 		e := &d.u.Events[i]
-		if frames[e.Choice].kind == settles && !d.done[i] {
+		if frames[e.Choice].kind == settles && d.frame[i] == i && !d.done[i] {
 			d.frameAt(i)
 		}
 	}
@@ -183,7 +184,7 @@ func (d *Deriver) frameAt(at int) {
 	case expires:
 		s.expire()
 	case settles:
-		s.settle()
+		s.settle(at)
 	default:
 		for i := range s.accounts {
 			s.unexplained(&s.accounts[i])
@@ -386,8 +387,11 @@ func (s *scene) choosePurpose(given decimal.Decimal) {
 func (s *scene) mint(at int) {
 	class := Other
 	for i := at; i >= 0; i = s.u.Events[i].Parent {
-		if s.u.Events[i].Choice == template.CoinRulesTap {
+		switch choice := s.u.Events[i].Choice; {
+		case choice == template.CoinRulesTap:
 			class = Tap
+		case strings.Contains(choice, "SvReward"): // operators once had theirs by a mint
+			class = Operator
 		}
 	}
 	for i := range s.accounts {
@@ -412,19 +416,19 @@ func (s *scene) expire() {
 
 // settle explains a settlement by its legs. Its owners unlock what they held ready, and may lock coins
 // for the next one.
-func (s *scene) settle() {
+func (s *scene) settle(at int) {
 	for _, l := range s.told.Legs {
-		s.of.Reference, s.of.Reason = l.ID, l.Reason
-		from := s.account(l.Sender)
-		from.in[0] = from.in[0].Minus(l.Amount) // now explained
-		if l.Receiver == "" {
-			s.add(l.Sender, 0, l.Amount.Neg(), Burn, s.burns, "")
-			continue
+		s.leg(l.Sender, LegSide{l.ID, l.Reason, l.Receiver, l.Amount.Neg()})
+		if l.Receiver != "" {
+			s.leg(l.Receiver, LegSide{l.ID, l.Reason, l.Sender, l.Amount})
 		}
-		to := s.account(l.Receiver)
-		to.out[0] = to.out[0].Minus(l.Amount)
-		s.add(l.Sender, 0, l.Amount.Neg(), Transfer, "", l.Receiver)
-		s.add(l.Receiver, 0, l.Amount, Transfer, "", l.Sender)
+	}
+	for i := range s.u.Events {
+		if t := s.u.Events[i].Told; s.Deriver.frame[i] == at && s.of.Choice == template.AllocationSettle && t != nil && t.Log != nil {
+			for _, side := range t.Log.Sides {
+				s.leg(t.Log.Account, side)
+			}
+		}
 	}
 	s.of.Reference, s.of.Reason = "", ""
 	for i := range s.accounts {
@@ -432,6 +436,36 @@ func (s *scene) settle() {
 		s.relock(a)
 		s.add(a.owner, 0, a.net(0).Plus(a.net(1)), Unexplained, "", "")
 	}
+}
+
+// leg explains a part of what a settlement does to an account.
+func (s *scene) leg(party string, l LegSide) {
+	s.of.Reference, s.of.Reason = l.ID, l.Reason
+	a := s.account(party)
+	a.out[0] = a.out[0].Minus(l.Amount) // now explained
+	switch {
+	case l.Other != "":
+		s.add(party, 0, l.Amount, Transfer, "", l.Other)
+	case l.Amount.Sign() < 0:
+		s.add(party, 0, l.Amount, Burn, s.burns, "")
+	default:
+		s.add(party, 0, l.Amount, Mint, Other, "")
+	}
+}
+
+// SettlesAlone reports whether an update settles an allocation whose legs only the event log tells.
+func (u *Update) SettlesAlone() bool {
+	return slices.ContainsFunc(u.Events, func(e Event) bool {
+		if e.Choice != template.AllocationSettle {
+			return false
+		}
+		for p := e.Parent; p >= 0; p = u.Events[p].Parent {
+			if u.Events[p].Choice == template.SettlementFactorySettleBatch {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // number puts the movements in order, adds up those of one kind, and numbers them.

@@ -106,6 +106,27 @@ func TestRules(t *testing.T) {
 			"0 a unlocked -4 transfer b settlement coins", "0 a unlocked 4 transfer b settlement coins",
 			"0 b unlocked 4 transfer a settlement coins", "0 b unlocked -4 transfer a settlement coins",
 		}},
+		{"settlements by themselves, as the event log has them", func(t *tree) {
+			one := t.exercise(-1, template.AllocationSettle, nil)
+			t.coin(one, Consumes, 1, "a", "8", true)
+			t.coin(one, Creates, 2, "a", "1", true)
+			t.coin(one, Creates, 3, "a", "2", false)
+			t.exercise(one, template.EventLogHoldingsChange, &Told{Round: -1, Log: &Log{Account: "a", Sides: []LegSide{
+				{ID: "1", Other: "b", Amount: number("-4")}, {ID: "2", Amount: number("-2")}, {ID: "3", Amount: number("1")},
+			}}})
+			two := t.exercise(-1, template.AllocationSettle, nil)
+			t.coin(two, Creates, 4, "b", "4", false)
+			t.exercise(two, template.EventLogHoldingsChange, &Told{Round: -1, Log: &Log{Account: "b", Sides: []LegSide{{ID: "1", Other: "a", Amount: number("4")}}}})
+		}, []string{
+			"0 a locked -7 lock settlement coins", "0 a unlocked -2 burn leg settlement coins",
+			"0 a unlocked 7 lock settlement coins", "0 a unlocked 1 mint other settlement coins", "0 a unlocked -4 transfer b settlement coins", "5 b unlocked 4 transfer a settlement coins",
+		}},
+		{"a mint for an operator", func(t *tree) {
+			t.coin(t.exercise(t.exercise(-1, "DsoRules_ReceiveSvRewardCoupon", nil), template.CoinRulesMint, nil), Creates, 1, "a", "9", false)
+		}, []string{"1 a unlocked 9 mint operator coins"}},
+		{"a mint for nobody knows what", func(t *tree) {
+			t.coin(t.exercise(-1, template.CoinRulesMint, nil), Creates, 1, "a", "9", false)
+		}, []string{"0 a unlocked 9 mint other coins"}},
 		{"an expired lock", func(t *tree) {
 			t.coin(t.exercise(-1, template.LockedCoinExpireCoinV2, nil), Consumes, 1, "a", "0.1", true)
 		}, []string{"0 a locked -0.1 burn expiry expiry coins"}},

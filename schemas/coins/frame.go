@@ -17,7 +17,8 @@ const (
 	mints
 	// expires consume coins that are used up.
 	expires
-	// settles is by many senders at once, as the legs in its argument say.
+	// settles is by many senders at once, as the legs in its argument say, or for one account, as the event
+	// log below it says.
 	settles
 )
 
@@ -82,6 +83,7 @@ var frames = map[string]frame{
 	"Allocation_Cancel":                   {kind: transfers, purpose: "allocation"},
 	template.AllocationExecuteTransfer:    {kind: transfers, purpose: "settlement"},
 	template.SettlementFactorySettleBatch: {kind: settles, burns: Leg, purpose: "settlement"},
+	template.AllocationSettle:             {kind: settles, burns: Leg, purpose: "settlement"},
 
 	template.CoinRulesBuyMemberTraffic:                 {kind: transfers, burns: Traffic, stated: true, purpose: "traffic"},
 	template.CoinRulesCreateTransferPreapproval:        {kind: transfers, burns: Preapproval, stated: true, purpose: "preapproval"},

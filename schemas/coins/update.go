@@ -74,6 +74,23 @@ type Told struct {
 	Reference string
 	Reason    string
 	Legs      []TransferLeg
+	Log       *Log // of EventLogHoldingsChange alone
+}
+
+// Log is what the event log says of the coins of an account.
+type Log struct {
+	Account string
+	// In are the coins that were consumed, Out those that were created: hashes of their contract ids.
+	In, Out []uint64
+	Sides   []LegSide
+}
+
+// LegSide is what a leg does to an account.
+type LegSide struct {
+	ID, Reason string
+	// Other is the other account, "" where the amount is minted or burnt.
+	Other  string
+	Amount decimal.Decimal // above 0 for what the account gains
 }
 
 // ClassAmount is a part of what was minted.

@@ -57,7 +57,11 @@ const (
 	AllocationWithdraw           = "Allocation_Withdraw"
 	AllocationExecuteTransfer    = "Allocation_ExecuteTransfer"
 	AllocationFactoryAllocate    = "AllocationFactory_Allocate"
+	AllocationSettle             = "Allocation_Settle"
 	SettlementFactorySettleBatch = "SettlementFactory_SettleBatch"
+	// EventLogHoldingsChange reports what happened to the holdings of an account, since the second version
+	// of the token standard.
+	EventLogHoldingsChange = "EventLog_HoldingsChange"
 
 	TransferFactoryTransfer     = "TransferFactory_Transfer"
 	TransferInstructionAccept   = "TransferInstruction_Accept"

@@ -18,7 +18,9 @@ var wholeChoices = []string{template.TransferFactoryTransfer, template.TransferP
 
 // facts makes updates of rows.
 type facts struct {
+	stream  string
 	catalog *values.Catalog
+	logs    bool // what the event log says is wanted, too
 	types   map[typeKey]*types
 	body    body
 
@@ -29,8 +31,8 @@ type facts struct {
 
 type typeKey struct{ packageName, template, iface, choice string }
 
-func newFacts(catalog *values.Catalog) facts {
-	return facts{catalog: catalog, types: make(map[typeKey]*types), body: body{shapes: make(map[placeKey]*[fieldCount]place)}}
+func newFacts(stream string, catalog *values.Catalog) facts {
+	return facts{stream: stream, catalog: catalog, types: make(map[typeKey]*types), body: body{shapes: make(map[placeKey]*[fieldCount]place)}}
 }
 
 func (f *facts) reset() { f.updates = f.updates[:0] }
@@ -108,7 +110,9 @@ func (f *facts) update(admin string, e *store.CoinEvent) *coins.Update {
 }
 
 func matters(u *coins.Update) bool {
-	return slices.ContainsFunc(u.Events, func(e coins.Event) bool { return e.Does != coins.Nothing || e.Told != nil && len(e.Told.Legs) > 0 })
+	return slices.ContainsFunc(u.Events, func(e coins.Event) bool {
+		return e.Does != coins.Nothing || e.Told != nil && (len(e.Told.Legs) > 0 || e.Told.Log != nil) || e.Choice == template.AllocationSettle
+	})
 }
 
 // parent is the index of the exercise around a node, -1 if there is none.
@@ -129,7 +133,7 @@ func (f *facts) exercise(u *coins.Update, event *coins.Event, e *store.CoinEvent
 	if e.Contract != 0 {
 		event.Does = coins.Consumes
 	}
-	if coins.IsTold(e.Choice) {
+	if coins.IsTold(e.Choice) || f.logs && e.Choice == template.EventLogHoldingsChange {
 		event.Template, event.Told = schemas.TemplateName(e.PackageName, e.TemplateID), f.told(e)
 	}
 }
@@ -160,7 +164,7 @@ func (f *facts) told(e *store.CoinEvent) *coins.Told {
 	if t.Reference == "" && !strings.HasPrefix(e.Choice, "TransferPreapproval_") && e.InterfaceID != "" && e.Consuming {
 		t.Reference = e.ContractID() // an instruction, or an allocation
 	}
-	if slices.Contains(wholeChoices, e.Choice) {
+	if e.Choice == template.EventLogHoldingsChange || slices.Contains(wholeChoices, e.Choice) {
 		f.whole(e, t)
 	}
 	return t
@@ -201,16 +205,44 @@ func (f *facts) whole(e *store.CoinEvent, t *coins.Told) {
 			if v.At("instrumentId").Text() != template.CoinInstrument {
 				continue
 			}
-			amount, err := decimal.Parse(v.At("amount").Text())
-			if err != nil || !amount.Storable() {
-				continue
+			if amount, ok := amountOf(v); ok {
+				t.Legs = append(t.Legs, coins.TransferLeg{
+					ID: v.At("transferLegId").Text(), Sender: v.At("sender", "owner").Text(), Receiver: v.At("receiver", "owner").Text(),
+					Reason: reason(v.At("meta")), Amount: amount,
+				})
 			}
-			t.Legs = append(t.Legs, coins.TransferLeg{
-				ID: v.At("transferLegId").Text(), Sender: v.At("sender", "owner").Text(), Receiver: v.At("receiver", "owner").Text(),
-				Reason: reason(v.At("meta")), Amount: amount,
-			})
 		}
+	case template.EventLogHoldingsChange:
+		t.Log = f.log(given)
 	}
+}
+
+// amountOf is that of a leg; ok is false if it is none of a coin.
+func amountOf(leg jsonscan.Value) (amount decimal.Decimal, ok bool) {
+	amount, err := decimal.Parse(leg.At("amount").Text())
+	return amount, err == nil && amount.Storable()
+}
+
+// log reads what the event log says of coins.
+func (f *facts) log(given jsonscan.Value) *coins.Log {
+	keys := func(list jsonscan.Value) (keys []uint64) {
+		for _, id := range list.Elements() {
+			keys = append(keys, store.PlaceKey(f.stream, store.ByContract, id.Text()))
+		}
+		return keys
+	}
+	l := &coins.Log{Account: given.At("account", "owner").Text(), In: keys(given.At("inputHoldingCids")), Out: keys(given.At("outputHoldingCids"))}
+	for _, v := range given.At("transferLegSides").Elements() {
+		amount, ok := amountOf(v)
+		if !ok || v.At("instrumentId").Text() != template.CoinInstrument {
+			continue
+		}
+		if v.At("side").Text() == "SenderSide" {
+			amount = amount.Neg()
+		}
+		l.Sides = append(l.Sides, coins.LegSide{ID: v.At("transferLegId").Text(), Reason: reason(v.At("meta")), Other: v.At("otherside", "owner").Text(), Amount: amount})
+	}
+	return l
 }
 
 func reason(metadata jsonscan.Value) string { return metadata.At("values", template.ReasonKey).Text() }

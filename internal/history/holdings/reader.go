@@ -14,6 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/coins"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
@@ -56,30 +57,52 @@ type Reader struct {
 
 // NewReader returns a reader of a stream with a catalogue of the choices.
 func NewReader(db *store.DB, stream string, catalog *values.Catalog, log *slog.Logger) *Reader {
-	return &Reader{db: db, stream: stream, log: log, first: -1, through: schemas.Start, block: store.NewCoinEvents(), facts: newFacts(catalog)}
+	return &Reader{db: db, stream: stream, log: log, first: -1, through: schemas.Start, block: store.NewCoinEvents(), facts: newFacts(stream, catalog)}
+}
+
+// NewLoggedReader is NewReader for one that reads the event log with all updates.
+func NewLoggedReader(db *store.DB, stream string, catalog *values.Catalog, log *slog.Logger) *Reader {
+	r := NewReader(db, stream, catalog, log)
+	r.facts.logs = true
+	return r
 }
 
 // Range returns what the updates in a range do to coins, in the order of history, after exclusive and
 // through inclusive; most but not all that do nothing are left out. It is valid until the next call.
 func (r *Reader) Range(ctx context.Context, after, through schemas.Position) ([]coins.Update, error) {
-	r.facts.reset()
 	if err := r.begin(ctx, after); err != nil || r.party == "" {
 		return nil, err // without a mining round there are no coins
 	}
-	for _, p := range rows.Split(r.stream, after, through) {
-		if p.Imports {
-			if err := r.readImports(ctx, &p); err != nil {
-				return nil, err
-			}
-		}
-		if p.History {
-			if err := r.readEvents(ctx, &p); err != nil {
-				return nil, err
-			}
+	if err := r.read(ctx, after, through); err != nil {
+		return nil, err
+	}
+	if alone := func(u coins.Update) bool { return u.SettlesAlone() }; !r.facts.logs && slices.ContainsFunc(r.facts.updates, alone) {
+		r.facts.logs = true
+		err := r.read(ctx, after, through)
+		if r.facts.logs = false; err != nil {
+			return nil, err
 		}
 	}
 	r.through = through
 	return r.facts.updates, r.link(ctx)
+}
+
+// read reads the updates of a range.
+func (r *Reader) read(ctx context.Context, after, through schemas.Position) error {
+	r.facts.reset()
+	for _, p := range rows.Split(r.stream, after, through) {
+		if p.Imports {
+			if err := r.readImports(ctx, &p); err != nil {
+				return err
+			}
+		}
+		if p.History {
+			if err := r.readEvents(ctx, &p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // begin finds out what must be known before a range.
@@ -167,7 +190,11 @@ func (r *Reader) readImports(ctx context.Context, p *rows.Part) error {
 // readEvents reads the history of a part. The shards of a cluster are asked one by one.
 func (r *Reader) readEvents(ctx context.Context, p *rows.Part) error {
 	params := p.EventParams()
-	params["party"], params["told"], params["whole"] = store.Text(r.party), store.Texts(coins.ToldChoices()), store.Texts(wholeChoices)
+	told, whole := coins.ToldChoices(), slices.Clip(wholeChoices)
+	if r.facts.logs {
+		told, whole = append(told, template.EventLogHoldingsChange), append(whole, template.EventLogHoldingsChange)
+	}
+	params["party"], params["told"], params["whole"] = store.Text(r.party), store.Texts(told), store.Texts(whole)
 	start, shards := len(r.facts.updates), r.db.Shards()
 	for _, shard := range shards {
 		err := shard.SelectLarge(ctx, coinEvents, params, r.block, func() error {
