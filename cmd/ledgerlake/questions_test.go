@@ -43,7 +43,7 @@ func TestQuestions(t *testing.T) {
 		} else if want, err := os.ReadFile(file); err != nil || !bytes.Equal(answer, want) {
 			t.Errorf("%s answers\n%s%v, want\n%s", q.Name, answer, err, want)
 		}
-		if bytes.Count(answer, []byte("\n")) < 2 && q.Name != "unexplained" {
+		if bytes.Count(answer, []byte("\n")) < 2 && q.Name != "unexplained" && q.Name != "reward_root" { // which a test of its own asks
 			t.Errorf("%s has no rows: the example shows nothing", q.Name)
 		}
 	}
