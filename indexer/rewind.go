@@ -157,7 +157,7 @@ func endOf(commits []store.BatchRow) schemas.Position {
 }
 
 // Run takes the stream back and returns what it did. The lifetimes of contracts, wallets, movements
-// and typed tables are derived again from the start when the stream is next followed.
+// rollups and typed tables are derived again from the start when the stream is next followed.
 func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 	if err := r.checkQuiet(ctx); err != nil {
 		return RewindPlan{}, err
@@ -206,9 +206,17 @@ func (r *Rewind) Run(ctx context.Context) (RewindPlan, error) {
 func (r *Rewind) journals() []string {
 	own := []string{r.stream, journals.ContractsStream(r.stream), journals.LookupsStream(r.stream)}
 	if r.isNode() {
-		return append(own, journals.WalletStream(r.stream))
+		return append(own, r.derived()...)
 	}
-	return append(own, journals.SideStream(r.stream), journals.MovementsStream(r.stream))
+	return append(append(own, journals.SideStream(r.stream)), r.derived()...)
+}
+
+// derived are the journals of what is derived from the start again, the last one first of what follows others.
+func (r *Rewind) derived() []string {
+	if r.isNode() {
+		return []string{journals.WalletStream(r.stream)}
+	}
+	return []string{journals.RollupsStream(journals.SideStream(r.stream)), journals.RollupsStream(r.stream), journals.MovementsStream(r.stream)}
 }
 
 func (r *Rewind) isNode() bool { return r.stream != schemas.ScanStream }
@@ -376,7 +384,7 @@ func (r *Rewind) contracts(ctx context.Context, epochs map[string]int64) error {
 	return r.dropLines(ctx, stream, schemas.Start)
 }
 
-// followers takes the copies for lookups back, which have lost the same, and has wallets and movements
+// followers takes the copies for lookups back, which have lost the same, and has wallets, movements and rollups
 // derived from the start again.
 func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[string]int64) error {
 	lookups := journals.LookupsStream(r.stream)
@@ -395,10 +403,7 @@ func (r *Rewind) followers(ctx context.Context, to schemas.Position, epochs map[
 			return err
 		}
 	}
-	if r.isNode() {
-		return r.again(ctx, journals.WalletStream(r.stream))
-	}
-	return r.again(ctx, journals.MovementsStream(r.stream))
+	return r.again(ctx, r.derived()...)
 }
 
 // again has what has one of some journals derived from the start again.

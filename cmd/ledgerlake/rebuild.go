@@ -10,12 +10,12 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app"
 )
 
-var rebuilds = []string{app.RebuildsWallets, app.RebuildsMovements, app.RebuildsTables}
+var rebuilds = []string{app.RebuildsWallets, app.RebuildsMovements, app.RebuildsRollups, app.RebuildsTables}
 
 func newRebuild(c *cli) *cobra.Command {
 	var stream string
 	cmd := &cobra.Command{
-		Use:   "rebuild wallets|movements|tables",
+		Use:   "rebuild wallets|movements|rollups|tables",
 		Short: "derive tables again from the history in the store",
 		Long: `rebuild empties tables that are derived from history and fills them again. You need it only
 if verify has found them wrong. An ingest that runs on the store stops: start it again
@@ -23,14 +23,15 @@ afterwards.
 
 rebuild wallets derives the contracts, transaction logs and tracked offers of a node's
 parties, from the node's own stream. They are missing from the validator interface until it
-has finished. rebuild movements derives table movements, from public history.
-rebuild tables derives the typed tables, from all streams.`,
+has finished. rebuild movements derives table movements, from public history, and then what
+rebuild rollups does: the tables that sum it up by hours. rebuild tables derives the
+typed tables, from all streams.`,
 		Example: `  ledgerlake rebuild wallets --data /srv/ledgerlake
-  ledgerlake rebuild movements`,
+  ledgerlake rebuild rollups`,
 		ValidArgs: rebuilds,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(rebuilds, args[0]) {
-				return fmt.Errorf("rebuild needs one argument, wallets, movements or tables, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
+				return fmt.Errorf("rebuild needs one argument, wallets, movements, rollups or tables, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
 			}
 			if args[0] != app.RebuildsWallets && stream != "" {
 				return fmt.Errorf("--stream %s is for wallets alone: ledgerlake rebuild %s", stream, args[0])

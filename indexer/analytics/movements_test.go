@@ -207,15 +207,15 @@ func TestMovementsSurviveAnyEnd(t *testing.T) {
 	if got := f.rows(t); got != want {
 		t.Errorf("rebuilt the table has %s, before %s", got, want)
 	}
-	f.rewind(t, items)
+	f.rewind(t, items, len(items)/4)
 	if got := f.rows(t); got != want {
 		t.Errorf("taken back and written again the table has %s, before %s", got, want)
 	}
 }
 
 // rewind takes the stream back by half, has the movements of another process catch up with what is left,
-// and writes the rest again.
-func (f *fixture) rewind(t *testing.T, items []schemas.Item) {
+// and writes the rest again, in batches of a size.
+func (f *fixture) rewind(t *testing.T, items []schemas.Item, size int) {
 	t.Helper()
 	m := f.movements()
 	half := items[len(items)/2].Position()
@@ -231,7 +231,7 @@ func (f *fixture) rewind(t *testing.T, items []schemas.Item) {
 		t.Errorf("%s movements are left of what was taken back", above[0])
 	}
 	writer := indexer.NewWriter(f.db, schemas.ScanStream, f.log)
-	for _, b := range indexertest.ScanBatches(items, len(items)/4) {
+	for _, b := range indexertest.ScanBatches(items, size) {
 		if plan.To.Before(b.Through) {
 			if err := writer.Write(t.Context(), b); err != nil {
 				t.Fatal(err)

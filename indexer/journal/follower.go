@@ -46,6 +46,7 @@ type Follower struct {
 	name   string
 	log    *slog.Logger
 	pace   time.Duration
+	hours  bool // ranges are whole hours
 
 	loaded bool
 	state  State
@@ -189,6 +190,10 @@ func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
 	if p := f.state.Pending; p != nil {
 		row.Through, row.Hash = p.Through, p.Hash
 		return row, f.source, nil
+	}
+	if f.hours {
+		row, err := f.nextHours(ctx, row)
+		return row, 0, err
 	}
 	commits, err := selectBatches(ctx, f.db, commitsAfter, store.Params{
 		"stream": store.Text(f.stream), "limit": store.Int(maxRangeBatch), "sequence": store.Int(f.source),

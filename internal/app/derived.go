@@ -3,21 +3,25 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/indexer/typed"
 	"github.com/ledgerlake/ledgerlake/indexer/wallet"
+	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/query/ledger"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// deriveRest brings the lifetimes and typed tables of all streams, and the movements of public history, up to
-// the end of their history. A process that was stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
+// deriveRest brings the lifetimes and typed tables of all streams, and the movements and rollups of public history, up
+// to the end of their history. A process that was stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
 // folder must not have to wait for that one. It does so only with an embedded engine, whose folder is
 // locked: no other process derives at the same time.
 func (d *database) deriveRest(ctx context.Context) error {
@@ -33,7 +37,7 @@ func (d *database) deriveRest(ctx context.Context) error {
 			return fmt.Errorf("deriving contract lifetimes of stream %s: %w", stream, err)
 		}
 	}
-	if err := d.deriveMovements(ctx, false); err != nil {
+	if err := d.deriveAnalytics(ctx, ""); err != nil {
 		return err
 	}
 	return deriveTyped(ctx, d, d.packages.Catalog)
@@ -66,7 +70,7 @@ func (d *database) deriveAgain(ctx context.Context, stream string) error {
 		return err
 	}
 	if stream == schemas.ScanStream {
-		return d.deriveMovements(ctx, false)
+		return d.deriveAnalytics(ctx, "")
 	}
 	if err := wallet.New(d.db, stream, 0, d.p.log).CatchUp(ctx); err != nil {
 		return fmt.Errorf("deriving the wallets of %s again: %w", stream, err)
@@ -137,17 +141,18 @@ func (d *database) participant(ctx context.Context) (string, error) {
 const (
 	RebuildsWallets   = "wallets"
 	RebuildsMovements = "movements"
+	RebuildsRollups   = "rollups"
 	RebuildsTables    = "tables"
 )
 
-// Rebuild derives the movements of public history again, the typed tables, or the wallets of one stream or of
-// those of all nodes. rebuilt is called after each.
+// Rebuild derives the movements of public history again, its rollups, the typed tables, or the wallets of one stream or
+// of those of all nodes. rebuilt is called after each.
 func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(stream string)) error {
 	if err := a.db.open(ctx); err != nil {
 		return err
 	}
-	if what == RebuildsMovements {
-		err := a.db.seized(ctx, schemas.ScanStream, func(ctx context.Context) error { return a.db.deriveMovements(ctx, true) })
+	if what == RebuildsMovements || what == RebuildsRollups {
+		err := a.db.seized(ctx, schemas.ScanStream, func(ctx context.Context) error { return a.db.deriveAnalytics(ctx, what) })
 		if err == nil {
 			rebuilt(schemas.ScanStream)
 		}
@@ -176,14 +181,23 @@ func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(strea
 	return nil
 }
 
-// deriveMovements brings the movements of public history up to its end, from the start with again.
-func (d *database) deriveMovements(ctx context.Context, again bool) error {
+// deriveAnalytics brings the movements and rollups of public history up to its end. Movements that are derived
+// again from the start have their rollups derived again, too.
+func (d *database) deriveAnalytics(ctx context.Context, again string) error {
 	catalog, err := d.p.catalog()
 	if err != nil {
 		return err
 	}
 	movements := analytics.NewMovements(d.db, schemas.ScanStream, catalog, 0, d.p.log)
-	if again {
+	sums := newRollups(d.db, schemas.ScanStream, d.p.log)
+	if again != "" {
+		for _, r := range sums {
+			if err := r.Rebuild(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if again == RebuildsMovements {
 		if err := movements.Rebuild(ctx); err != nil {
 			return err
 		}
@@ -191,7 +205,17 @@ func (d *database) deriveMovements(ctx context.Context, again bool) error {
 	if err := movements.CatchUp(ctx); err != nil {
 		return fmt.Errorf("deriving the movements of %s: %w", schemas.ScanStream, err)
 	}
+	for _, r := range sums {
+		if err := r.CatchUp(ctx); err != nil {
+			return fmt.Errorf("summing %s up: %w", schemas.ScanStream, err)
+		}
+	}
 	return nil
+}
+
+// newRollups are those of public history, and of the verdicts of it that come late.
+func newRollups(db *store.DB, stream string, log *slog.Logger) []*analytics.Rollups {
+	return []*analytics.Rollups{analytics.NewRollups(db, stream, 0, log), analytics.NewRollups(db, journal.SideStream(stream), 0, log)}
 }
 
 // rebuildLifetimes derives the lifetimes of a stream again from its start.
@@ -239,4 +263,49 @@ func deriveTypedOf(ctx context.Context, d *database, stream string, catalog *val
 		return fmt.Errorf("deriving the typed tables of %s: %w", stream, err)
 	}
 	return nil
+}
+
+// verifyMovements derives the movements of public history again.
+func (s *verifier) verifyMovements(ctx context.Context, p *console.Progress) (*verify.Check, error) {
+	catalog, err := s.p.catalog()
+	if err != nil {
+		return nil, err
+	}
+	p.Begin("verify movements", "rows", 0)
+	check := verify.NewCheck(MovementsCheck, 0)
+	looked, err := analytics.NewAudit(s.db.db, schemas.ScanStream, catalog, s.p.log).Run(ctx, func(d analytics.Difference) {
+		where := "table movements"
+		if d.UpdateID != "" {
+			where += ", update " + d.UpdateID
+		}
+		if d.Party != "" {
+			where += ", party " + d.Party
+		}
+		check.Add(verify.Finding{What: d.What, Where: where, Expected: d.Expected, Found: d.Found})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for what, n := range looked {
+		check.Count(what, n)
+	}
+	p.End(fmt.Sprintf("%d rows", looked["rows"]))
+	return check, nil
+}
+
+// verifyRollups sums public history up again.
+func (s *verifier) verifyRollups(ctx context.Context, p *console.Progress) (*verify.Check, error) {
+	p.Begin("verify rollups", "rows", 0)
+	check := verify.NewCheck(RollupsCheck, 0)
+	for _, stream := range []string{schemas.ScanStream, journal.SideStream(schemas.ScanStream)} {
+		looked, err := analytics.NewRollupsAudit(s.db.db, stream).Run(ctx, func(d analytics.RollupDifference) {
+			check.Add(verify.Finding{What: "a row of table " + d.Table, Where: d.Where, Expected: d.Expected, Found: d.Found})
+		})
+		if err != nil {
+			return nil, err
+		}
+		check.Count("rows", looked)
+	}
+	p.End(fmt.Sprintf("%d rows", check.Checked["rows"]))
+	return check, nil
 }

@@ -148,6 +148,11 @@ func (s *streams) alongside(ctx context.Context, from *ingested, beside ...func(
 		if err := movements.CatchUp(ctx); err != nil {
 			return err
 		}
+		for _, sums := range newRollups(from.db, from.stream(), s.p.log) {
+			if err := sums.CatchUp(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	if err := s.typed(from).CatchUp(ctx); err != nil {
 		return err
@@ -221,7 +226,7 @@ func (s *streams) work(ctx context.Context, from *ingested) {
 }
 
 // derive keeps what is derived from a stream, its lifetimes, its copy for lookups, its wallets,
-// movements and typed tables, up with it until ctx ends.
+// movements, rollups and typed tables, up with it until ctx ends.
 func (s *streams) derive(ctx context.Context, from *ingested) error {
 	if !waitFor(ctx, func() bool { return from.stream() != "" }) {
 		return nil
@@ -245,6 +250,9 @@ func (s *streams) derive(ctx context.Context, from *ingested) error {
 	}
 	if movements := s.movements(from); movements != nil {
 		following(movements.Run)
+		for _, sums := range newRollups(from.db, from.stream(), s.p.log) {
+			following(sums.Run)
+		}
 	}
 	following(s.typed(from).Run)
 	return group.Wait()

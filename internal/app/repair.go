@@ -52,7 +52,7 @@ type StreamRepair struct {
 	Batches []BatchRepair `json:"batches,omitempty"`
 	// PlaceHours is the number of hours in which the places of history were wrong.
 	PlaceHours int `json:"place_hours,omitempty"`
-	// Derived are the kinds of derived tables that were wrong: lifetimes, wallets, movements.
+	// Derived are the kinds of derived tables that were wrong: lifetimes, wallets, movements, rollups.
 	Derived []string `json:"derived,omitempty"`
 }
 
@@ -388,7 +388,7 @@ func (r *repairer) findDerived(ctx context.Context) error {
 		r.report.Derived = append(r.report.Derived, "lifetimes")
 	}
 	if r.stream == schemas.ScanStream {
-		return r.findMovements(ctx)
+		return r.findAnalytics(ctx)
 	}
 	_, differences, err := wallet.NewAudit(r.db.db, r.stream).Run(ctx)
 	if len(differences) > 0 {
@@ -397,11 +397,19 @@ func (r *repairer) findDerived(ctx context.Context) error {
 	return err
 }
 
-// findMovements compares the movements with history.
-func (r *repairer) findMovements(ctx context.Context) error {
+// findAnalytics compares the movements with history, and the rollups with both.
+func (r *repairer) findAnalytics(ctx context.Context) error {
 	check, err := r.verifier().verifyMovements(ctx, r.progress)
 	if err == nil && !check.OK {
 		r.report.Derived = append(r.report.Derived, RebuildsMovements)
+		return nil // rollups come with them
+	}
+	if err != nil {
+		return err
+	}
+	check, err = r.verifier().verifyRollups(ctx, r.progress)
+	if err == nil && !check.OK {
+		r.report.Derived = append(r.report.Derived, RebuildsRollups)
 	}
 	return err
 }
@@ -444,8 +452,8 @@ func (r *repairer) repairDerived(ctx context.Context) error {
 		switch kind {
 		case RebuildsWallets:
 			err = r.db.rebuildWallets(ctx, r.stream)
-		case RebuildsMovements:
-			err = r.db.deriveMovements(ctx, true)
+		case RebuildsMovements, RebuildsRollups:
+			err = r.db.deriveAnalytics(ctx, kind)
 		default:
 			err = r.db.rebuildLifetimes(ctx, r.stream)
 		}

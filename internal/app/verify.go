@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/export"
-	"github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/indexer/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/app/probe"
@@ -32,6 +31,9 @@ const WalletsCheck = "wallets"
 
 // MovementsCheck is the name of the check of what public history did to the holdings of parties.
 const MovementsCheck = "movements"
+
+// RollupsCheck is the name of the check of what public history adds up to by hours.
+const RollupsCheck = "rollups"
 
 // partsCheck is the name of the check of the files behind the tables, of all streams.
 const partsCheck = "parts"
@@ -85,7 +87,7 @@ type VerifyConfig struct {
 
 // CheckNames are the names of all checks, in the order in which they are done.
 func CheckNames() []string {
-	return append(append([]string{partsCheck}, verify.Names()...), MovementsCheck, WalletsCheck, ObjectsCheck)
+	return append(append([]string{partsCheck}, verify.Names()...), MovementsCheck, RollupsCheck, WalletsCheck, ObjectsCheck)
 }
 
 // check fills in the checks that apply and the peer.
@@ -106,7 +108,7 @@ func (f *VerifyConfig) check(names, scanURLs []string) error {
 	switch {
 	case f.onlyParts():
 	case !f.public() && (f.Peer != "" || len(f.Checks) > 0 && len(f.ofNodes()) == 0):
-		return fmt.Errorf("--stream %s: days, verdicts, rewards, movements and objects, and --peer, are about stream %s", f.Stream, schemas.ScanStream)
+		return fmt.Errorf("--stream %s: days, verdicts, rewards, movements, rollups and objects, and --peer, are about stream %s", f.Stream, schemas.ScanStream)
 	case len(f.Checks) == 0:
 		f.Checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.Peer == "" })
 	case !f.has(verify.Days):
@@ -127,7 +129,7 @@ func (f *VerifyConfig) onlyParts() bool { return slices.Equal(f.Checks, []string
 // ofNodes are the checks that apply to a node's own stream.
 func (f *VerifyConfig) ofNodes() []string {
 	return slices.DeleteFunc(slices.Clone(f.Checks), func(n string) bool {
-		return n == ObjectsCheck || n == MovementsCheck || n == verify.Days || n == verify.Verdicts || n == verify.Rewards || n == partsCheck
+		return n == ObjectsCheck || n == MovementsCheck || n == RollupsCheck || n == verify.Days || n == verify.Verdicts || n == verify.Rewards || n == partsCheck
 	})
 }
 
@@ -298,34 +300,6 @@ func (s *verifier) verifyWallets(ctx context.Context, stream string) (*verify.Ch
 	return check, nil
 }
 
-// verifyMovements derives the movements of public history again.
-func (s *verifier) verifyMovements(ctx context.Context, p *console.Progress) (*verify.Check, error) {
-	catalog, err := s.p.catalog()
-	if err != nil {
-		return nil, err
-	}
-	p.Begin("verify movements", "rows", 0)
-	check := verify.NewCheck(MovementsCheck, 0)
-	looked, err := analytics.NewAudit(s.db.db, schemas.ScanStream, catalog, s.p.log).Run(ctx, func(d analytics.Difference) {
-		where := "table movements"
-		if d.UpdateID != "" {
-			where += ", update " + d.UpdateID
-		}
-		if d.Party != "" {
-			where += ", party " + d.Party
-		}
-		check.Add(verify.Finding{What: d.What, Where: where, Expected: d.Expected, Found: d.Found})
-	})
-	if err != nil {
-		return nil, err
-	}
-	for what, n := range looked {
-		check.Count(what, n)
-	}
-	p.End(fmt.Sprintf("%d rows", looked["rows"]))
-	return check, nil
-}
-
 // verifyPublic verifies the public history and the objects.
 func (s *verifier) verifyPublic(ctx context.Context, p *console.Progress, f *VerifyConfig, v *Verification) error {
 	start := time.Now()
@@ -335,14 +309,20 @@ func (s *verifier) verifyPublic(ctx context.Context, p *console.Progress, f *Ver
 	}
 	v.Tables, v.Supply, v.Checks = stored.Total, stored.Supply, append(v.Checks, stored.Checks...)
 	v.Seconds["store"] = time.Since(start).Seconds()
-	if f.has(MovementsCheck) {
+	for _, derived := range []struct {
+		name   string
+		verify func(context.Context, *console.Progress) (*verify.Check, error)
+	}{{MovementsCheck, s.verifyMovements}, {RollupsCheck, s.verifyRollups}} {
+		if !f.has(derived.name) {
+			continue
+		}
 		start = time.Now()
-		check, err := s.verifyMovements(ctx, p)
+		check, err := derived.verify(ctx, p)
 		if err != nil {
 			return err
 		}
 		v.Checks = append(v.Checks, check)
-		v.Seconds[MovementsCheck] = time.Since(start).Seconds()
+		v.Seconds[derived.name] = time.Since(start).Seconds()
 	}
 	if f.has(ObjectsCheck) {
 		start = time.Now()
@@ -364,7 +344,7 @@ func (s *verifier) verifyStore(ctx context.Context, p *console.Progress, f *Veri
 		Source: audit.NewReader(s.db.db, schemas.ScanStream),
 		Public: s.db.reader,
 		Checks: slices.DeleteFunc(slices.Clone(f.Checks), func(n string) bool {
-			return n == ObjectsCheck || n == WalletsCheck || n == MovementsCheck || n == partsCheck
+			return n == ObjectsCheck || n == WalletsCheck || n == MovementsCheck || n == RollupsCheck || n == partsCheck
 		}),
 		SkipDigests: !f.digests(),
 		Segments:    schemas.SegmentLength(s.p.cfg.BulkSegments),

@@ -295,7 +295,7 @@ var shardedBy = map[string]string{
 	"places":         "place_key",
 	"contracts_live": "contract_id", "contracts_archived": "contract_id", scratchEnds: "contract_id", "wallet_contracts": "contract_id",
 	"ended_contracts": "contract_key", // of the contract id
-	"wallet_log":      "party", "wallet_status": "party", "movements": "party",
+	"wallet_log":      "party", "wallet_status": "party", "movements": "party", "balance_hours": "party", "party_hours": "party",
 }
 
 // ofNoStream names a text column of each table that is of no stream.
@@ -417,6 +417,9 @@ func (db *DB) awaitReplicas(ctx context.Context, table string) error {
 	}
 	return group.Wait()
 }
+
+// Readers are the parameters that Change adds, for a query of all rows: database {readers:Identifier} and one shard.
+func (db *DB) Readers() Params { return db.sharding(nil, 0, 1) }
 
 // sharding adds the parameters of Change.
 func (db *DB) sharding(params Params, shard, shards int) Params {

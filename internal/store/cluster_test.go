@@ -21,6 +21,9 @@ func filled(t *testing.T) map[string]Block {
 	blocks := maps.Clone(rows.Blocks())
 	lifetimes, ends, ended := NewLifetimes(), NewEnds(), NewEndedContracts()
 	contracts, entries, statuses, movements := NewWalletContracts(), NewWalletLog(), NewStreamRecords[WalletStatus](), NewMovements()
+	hours := NewStreamRecords[struct { // which statements fill on each shard
+		Party string `column:"party,low"`
+	}]()
 	one, err := decimal.Parse("1.5")
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +37,15 @@ func filled(t *testing.T) map[string]Block {
 		contracts.Append("s", &WalletContract{ContractRow: row, Party: party, Ended: i%2 == 0, WalletTerms: WalletTerms{Amount: one, ExpiresAt: NeverArchived}})
 		entries.Append("s", &WalletEntry{Party: party, Offset: int64(i), Receivers: []PartyAmount{{Party: party, Amount: one}}})
 		movements.Append("s", &Movement{Movement: coins.Movement{Party: party, Amount: one, Pocket: coins.Locked, Cause: coins.Mint, Source: coins.FromCoins}})
+		hours.Append("s", struct {
+			Party string `column:"party,low"`
+		}{party})
 		statuses.Append("s", WalletStatus{Party: party, Kind: TrackedOffer, TrackingID: id})
 	}
 	for table, block := range map[string]Block{
 		"contracts_live": lifetimes, "contracts_archived": lifetimes, "contract_ends": ends, "ended_contracts": ended,
 		"wallet_contracts": contracts, "wallet_log": entries, "wallet_status": statuses, "movements": movements,
+		"balance_hours": hours, "party_hours": hours,
 	} {
 		blocks[table] = block
 	}

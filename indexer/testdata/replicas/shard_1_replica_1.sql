@@ -734,6 +734,83 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0231/proje
 ORDER BY (table_name, number)
 SETTINGS index_granularity = 64, replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
 
+-- 0240_movement_hours
+CREATE TABLE IF NOT EXISTS movement_hours
+(
+    stream       LowCardinality(String) COMMENT 'Stream of the movements; scan is the public history',
+    migration_id Int64 COMMENT 'Migration of the movements, from 0' CODEC(ZSTD(1)),
+    hour         DateTime64(6, 'UTC') COMMENT 'Start of the hour, exclusive; 1900-01-01 for openings' CODEC(Delta, ZSTD(1)),
+    round        Int64 COMMENT 'Newest mining round that was open, -1 if none was' CODEC(Delta, ZSTD(1)),
+    instrument   LowCardinality(String) COMMENT 'ADMIN PARTY/ID of what is held' CODEC(ZSTD(1)),
+    pocket       Enum8('unlocked' = 1, 'locked' = 2) COMMENT 'Whether the holdings can be spent at once' CODEC(ZSTD(1)),
+    cause        Enum8('transfer' = 1, 'mint' = 2, 'burn' = 3, 'lock' = 4, 'opening' = 5, 'unexplained' = 6) COMMENT 'Why, as in movements' CODEC(ZSTD(1)),
+    class        LowCardinality(String) COMMENT 'Kind of a mint or burn, as in movements; else empty' CODEC(ZSTD(1)),
+    purpose      LowCardinality(String) COMMENT 'What the outermost choice that is known is for, as in movements' CODEC(ZSTD(1)),
+    amount       Decimal(38, 10) COMMENT 'Sum of the amounts: the change of supply' CODEC(ZSTD(1)),
+    movements    Int64 COMMENT 'Rows of movements' CODEC(ZSTD(1)),
+    transfers    Int64 COMMENT 'Those by which a party receives coins of another one' CODEC(ZSTD(1)),
+    volume       Decimal(38, 10) COMMENT 'What is received by them' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0240/movement_hours', '{replica}')
+ORDER BY (stream, migration_id, hour, round, instrument, pocket, cause, class, purpose)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0241_balance_hours
+CREATE TABLE IF NOT EXISTS balance_hours
+(
+    stream       LowCardinality(String) COMMENT 'Stream of the movements; scan is the public history',
+    party        LowCardinality(String) COMMENT 'The party' CODEC(ZSTD(1)),
+    instrument   LowCardinality(String) COMMENT 'ADMIN PARTY/ID of what it holds' CODEC(ZSTD(1)),
+    migration_id Int64 COMMENT 'Migration of the movements, from 0' CODEC(ZSTD(1)),
+    hour         DateTime64(6, 'UTC') COMMENT 'Start of the hour, exclusive; 1900-01-01 for openings' CODEC(Delta, ZSTD(1)),
+    unlocked     Decimal(38, 10) COMMENT 'What it holds at the end of the hour and can spend at once' CODEC(ZSTD(1)),
+    locked       Decimal(38, 10) COMMENT 'What it holds then and cannot' CODEC(ZSTD(1)),
+    held_before  Decimal(38, 10) COMMENT 'What it held before the hour, locked or not' CODEC(ZSTD(1)),
+    first        Bool COMMENT 'Whether it never held any before' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0241/balance_hours', '{replica}')
+ORDER BY (stream, party, instrument, migration_id, hour)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0242_network_hours
+CREATE TABLE IF NOT EXISTS network_hours
+(
+    stream             LowCardinality(String) COMMENT 'scan, or scan/side for verdicts that came late; a verdict counts once',
+    migration_id       Int64 COMMENT 'Migration, from 0' CODEC(ZSTD(1)),
+    hour               DateTime64(6, 'UTC') COMMENT 'Start of the hour, exclusive' CODEC(Delta, ZSTD(1)),
+    updates            Int64 COMMENT 'Updates of public history' CODEC(ZSTD(1)),
+    transactions       Int64 COMMENT 'Those that are transactions' CODEC(ZSTD(1)),
+    events             Int64 COMMENT 'Their creates and exercises' CODEC(ZSTD(1)),
+    accepted           Int64 COMMENT 'Verdicts that accept' CODEC(ZSTD(1)),
+    rejected           Int64 COMMENT 'Verdicts that reject' CODEC(ZSTD(1)),
+    undecided          Int64 COMMENT 'Verdicts with another result' CODEC(ZSTD(1)),
+    private            Int64 COMMENT 'Accepting verdicts on updates that public history does not have' CODEC(ZSTD(1)),
+    with_traffic       Int64 COMMENT 'Verdicts with a summary of traffic' CODEC(ZSTD(1)),
+    traffic            Int64 COMMENT 'Traffic by these summaries, in bytes' CODEC(ZSTD(1)),
+    updates_in_minute  Int64 COMMENT 'Most updates in a minute of it' CODEC(ZSTD(1)),
+    updates_in_second  Int64 COMMENT 'The same in a second' CODEC(ZSTD(1)),
+    verdicts_in_minute Int64 COMMENT 'Most verdicts in a minute' CODEC(ZSTD(1)),
+    verdicts_in_second Int64 COMMENT 'The same in a second' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0242/network_hours', '{replica}')
+ORDER BY (stream, migration_id, hour)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
+-- 0243_party_hours
+CREATE TABLE IF NOT EXISTS party_hours
+(
+    stream       LowCardinality(String) COMMENT 'scan, or scan/side for verdicts that came late',
+    party        LowCardinality(String) COMMENT 'The party' CODEC(ZSTD(1)),
+    migration_id Int64 COMMENT 'Migration, from 0' CODEC(ZSTD(1)),
+    hour         DateTime64(6, 'UTC') COMMENT 'Start of the hour, exclusive' CODEC(Delta, ZSTD(1)),
+    transactions Int64 COMMENT 'Accepting verdicts on transactions that it submitted, alone or with others' CODEC(ZSTD(1)),
+    traffic      Int64 COMMENT 'Traffic of what it submitted, in bytes, accepted or not' CODEC(ZSTD(1)),
+    active       Bool COMMENT 'Whether it signs, observes or acts in an event of public history' CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0243/party_hours', '{replica}')
+ORDER BY (stream, migration_id, hour, party)
+SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
+
 -- 0179_small_granules
 CREATE TABLE events_next AS events
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')
@@ -824,4 +901,16 @@ CREATE OR REPLACE TABLE `projections` AS `ledger_shard`.`projections` ENGINE = D
 
 -- readers
 CREATE OR REPLACE TABLE `projection_columns` AS `ledger_shard`.`projection_columns` ENGINE = Distributed('main', 'ledger_shard', 'projection_columns', length(table_name) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `movement_hours` AS `ledger_shard`.`movement_hours` ENGINE = Distributed('main', 'ledger_shard', 'movement_hours', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `balance_hours` AS `ledger_shard`.`balance_hours` ENGINE = Distributed('main', 'ledger_shard', 'balance_hours', xxHash64(party))
+
+-- readers
+CREATE OR REPLACE TABLE `network_hours` AS `ledger_shard`.`network_hours` ENGINE = Distributed('main', 'ledger_shard', 'network_hours', length(stream) * 0)
+
+-- readers
+CREATE OR REPLACE TABLE `party_hours` AS `ledger_shard`.`party_hours` ENGINE = Distributed('main', 'ledger_shard', 'party_hours', xxHash64(party))
 

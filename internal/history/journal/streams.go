@@ -25,6 +25,9 @@ func ContractsStream(stream string) string { return stream + "/contracts" }
 // items of a stream were stored.
 func SideStream(stream string) string { return stream + "/side" }
 
+// RollupsStream names the journal of what sums a stream up by hours.
+func RollupsStream(stream string) string { return stream + "/rollups" }
+
 // LookupsStream names the journal of the copies for lookups of a stream.
 func LookupsStream(stream string) string { return stream + "/lookups" }
 
@@ -47,7 +50,7 @@ func IsDerived(stream string) bool {
 	if strings.Contains(stream, TypedStream("")) {
 		return true
 	}
-	for _, derived := range []func(string) string{ContractsStream, LookupsStream, WalletStream, MovementsStream, PlacesStream} {
+	for _, derived := range []func(string) string{ContractsStream, LookupsStream, WalletStream, MovementsStream, RollupsStream, PlacesStream} {
 		if strings.HasSuffix(stream, derived("")) {
 			return true
 		}
