@@ -45,6 +45,7 @@ ledgerlake repair does. The exit status is 1 if anything differs. --check select
              id, as the query tier looks them up
   movements  the rows of table movements, derived again from public history, match the store; they
              add up to the coins that parties hold, and nothing is unexplained
+  tables     the rows of typed tables, derived again from each stream, match the store
   wallets    contracts, transaction logs and tracked offers of a node's parties, derived again
              from its stream, match the store
   objects    each object has the SHA-256, row count and order of its manifest, and each

@@ -309,3 +309,20 @@ func (s *verifier) verifyRollups(ctx context.Context, p *console.Progress) (*ver
 	p.End(fmt.Sprintf("%d rows", check.Checked["rows"]))
 	return check, nil
 }
+
+// verifyTables derives the typed tables of a stream again, if that is to be checked and there are some.
+func verifyTables(ctx context.Context, s *verifier, f *VerifyConfig, stream string, checks *[]*verify.Check) error {
+	if !f.has(TablesCheck) {
+		return nil
+	}
+	check := verify.NewCheck(TablesCheck, 0)
+	rows, err := typed.New(s.db.db, stream, s.db.packages.Catalog, 0, s.p.log).Audit(ctx, func(d typed.Difference) {
+		check.Add(verify.Finding{What: "a row of table " + d.Table, Where: d.Where, Expected: d.Expected, Found: d.Found})
+	})
+	if err != nil || rows == 0 && check.OK {
+		return err
+	}
+	check.Count("rows", rows)
+	*checks = append(*checks, check)
+	return nil
+}

@@ -52,7 +52,7 @@ type StreamRepair struct {
 	Batches []BatchRepair `json:"batches,omitempty"`
 	// PlaceHours is the number of hours in which the places of history were wrong.
 	PlaceHours int `json:"place_hours,omitempty"`
-	// Derived are the kinds of derived tables that were wrong: lifetimes, wallets, movements, rollups.
+	// Derived are the kinds of derived tables that were wrong: lifetimes, wallets, movements, rollups, tables.
 	Derived []string `json:"derived,omitempty"`
 }
 
@@ -387,6 +387,13 @@ func (r *repairer) findDerived(ctx context.Context) error {
 	if !right {
 		r.report.Derived = append(r.report.Derived, "lifetimes")
 	}
+	var tables []*verify.Check
+	if err := verifyTables(ctx, r.verifier(), &VerifyConfig{Checks: []string{TablesCheck}}, r.stream, &tables); err != nil {
+		return err
+	}
+	if len(tables) > 0 && !tables[0].OK {
+		r.report.Derived = append(r.report.Derived, RebuildsTables)
+	}
 	if r.stream == schemas.ScanStream {
 		return r.findAnalytics(ctx)
 	}
@@ -454,6 +461,8 @@ func (r *repairer) repairDerived(ctx context.Context) error {
 			err = r.db.rebuildWallets(ctx, r.stream)
 		case RebuildsMovements, RebuildsRollups:
 			err = r.db.deriveAnalytics(ctx, kind)
+		case RebuildsTables:
+			err = deriveTypedOf(ctx, r.db, r.stream, r.db.packages.Catalog, true)
 		default:
 			err = r.db.rebuildLifetimes(ctx, r.stream)
 		}

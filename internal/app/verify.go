@@ -35,6 +35,9 @@ const MovementsCheck = "movements"
 // RollupsCheck is the name of the check of what public history adds up to by hours.
 const RollupsCheck = "rollups"
 
+// TablesCheck is the name of the check of typed tables.
+const TablesCheck = "tables"
+
 // partsCheck is the name of the check of the files behind the tables, of all streams.
 const partsCheck = "parts"
 
@@ -87,7 +90,7 @@ type VerifyConfig struct {
 
 // CheckNames are the names of all checks, in the order in which they are done.
 func CheckNames() []string {
-	return append(append([]string{partsCheck}, verify.Names()...), MovementsCheck, RollupsCheck, WalletsCheck, ObjectsCheck)
+	return append(append([]string{partsCheck}, verify.Names()...), MovementsCheck, RollupsCheck, TablesCheck, WalletsCheck, ObjectsCheck)
 }
 
 // check fills in the checks that apply and the peer.
@@ -259,7 +262,7 @@ func (s *verifier) verifyChecks(ctx context.Context, p *console.Progress, f *Ver
 func (s *verifier) verifyNode(ctx context.Context, p *console.Progress, f *VerifyConfig, stream string) (*verify.Report, error) {
 	report := new(verify.Report)
 	cfg := verify.Config{
-		Source: audit.NewReader(s.db.db, stream), Node: nodehistory.NewReader(s.db.db, stream), Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == WalletsCheck }),
+		Source: audit.NewReader(s.db.db, stream), Node: nodehistory.NewReader(s.db.db, stream), Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == WalletsCheck || n == TablesCheck }),
 		SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.p.cfg.BulkSegments),
 	}
 	if err := s.addCopies(ctx, &cfg, f.Stream != ""); err != nil {
@@ -270,6 +273,9 @@ func (s *verifier) verifyNode(ctx context.Context, p *console.Progress, f *Verif
 		if report, err = s.verifyStream(ctx, p, cfg); err != nil {
 			return nil, err
 		}
+	}
+	if err := verifyTables(ctx, s, f, stream, &report.Checks); err != nil {
+		return nil, err
 	}
 	if f.has(WalletsCheck) {
 		check, err := s.verifyWallets(ctx, stream)
@@ -324,6 +330,9 @@ func (s *verifier) verifyPublic(ctx context.Context, p *console.Progress, f *Ver
 		v.Checks = append(v.Checks, check)
 		v.Seconds[derived.name] = time.Since(start).Seconds()
 	}
+	if err := verifyTables(ctx, s, f, schemas.ScanStream, &v.Checks); err != nil {
+		return err
+	}
 	if f.has(ObjectsCheck) {
 		start = time.Now()
 		if err := s.verifyObjects(ctx, p, stored, v); err != nil {
@@ -344,7 +353,7 @@ func (s *verifier) verifyStore(ctx context.Context, p *console.Progress, f *Veri
 		Source: audit.NewReader(s.db.db, schemas.ScanStream),
 		Public: s.db.reader,
 		Checks: slices.DeleteFunc(slices.Clone(f.Checks), func(n string) bool {
-			return n == ObjectsCheck || n == WalletsCheck || n == MovementsCheck || n == RollupsCheck || n == partsCheck
+			return n == ObjectsCheck || n == WalletsCheck || n == MovementsCheck || n == RollupsCheck || n == TablesCheck || n == partsCheck
 		}),
 		SkipDigests: !f.digests(),
 		Segments:    schemas.SegmentLength(s.p.cfg.BulkSegments),
