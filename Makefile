@@ -127,6 +127,13 @@ bench: setup-run ## the product side by side with what it is compared with (ARGS
 	@APT=$(APT) scripts/setup.sh duckdb compared
 	go run ./bench $(ARGS)
 
+.PHONY: notebook
+notebook: build ## run the notebook of docs/analytics again (needs Debian's python3-nbclient, python3-ipykernel, python3-matplotlib)
+	@scripts/setup.sh modules engine
+	data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+	bin/ledgerlake demo --updates 400 --seed 3 --days 2 --keep --data "$$data/example" && \
+	LEDGERLAKE=$(CURDIR)/bin/ledgerlake LEDGERLAKE_DATA="$$data/example" /usr/bin/python3 scripts/notebook.py docs/analytics/notebook/supply.ipynb
+
 .PHONY: bench-packages
 bench-packages: ## the Go benchmarks of every package
 	@scripts/setup.sh modules engine redis

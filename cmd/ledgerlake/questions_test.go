@@ -62,6 +62,43 @@ func TestQuestions(t *testing.T) {
 		}
 		compareLabelled(t, data)
 	})
+	compareNotebook(t, data)
+}
+
+// notebookQuery is what a cell of the notebook asks.
+var notebookQuery = regexp.MustCompile(`(?s)ask\("""(.*?)"""\)`)
+
+// compareNotebook compares the answers that the notebook keeps, as `make notebook` wrote them, with those of a store.
+func compareNotebook(t *testing.T, data string) {
+	t.Helper()
+	var notebook struct {
+		Cells []struct {
+			Source  []string
+			Outputs []struct{ Text []string }
+		}
+	}
+	text := readText(t, filepath.Join("..", "..", "docs", "analytics", "notebook", "supply.ipynb"))
+	if err := json.Unmarshal([]byte(text), &notebook); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, cell := range notebook.Cells {
+		query := notebookQuery.FindStringSubmatch(strings.Join(cell.Source, ""))
+		if query == nil {
+			continue
+		}
+		asked++
+		kept := ""
+		for _, o := range cell.Outputs {
+			kept += strings.Join(o.Text, "")
+		}
+		if answer := string(mustRun(t, "sql", "--data", data, "--format", "tsv", query[1])); answer != kept {
+			t.Errorf("%s\nanswers\n%s\nbut the notebook has\n%s\nrun make notebook", query[1], answer, kept)
+		}
+	}
+	if asked < 4 {
+		t.Errorf("the notebook asks %d questions", asked)
+	}
 }
 
 // compareLabelled has DuckDB label all events of the objects below a data folder, and compares them with those of

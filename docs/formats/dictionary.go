@@ -12,15 +12,16 @@ var storePage string
 
 var (
 	// columnRow is a column in the table of its table: its name, its type and its meaning.
-	columnRow = regexp.MustCompile("^\\| `(\\w+)` \\| .+ \\| (.+) \\|$")
+	columnRow = regexp.MustCompile("^\\| `(\\w+)` \\| (.+) \\| (.+) \\|$")
 	// pageLink is a link, of which the text remains.
 	pageLink = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
 )
 
-// Columns are the meanings of the store's columns in plain text, by table and column: the data dictionary,
-// as store.md has it. Types have no " | " in them.
-func Columns() map[string]map[string]string {
-	tables := make(map[string]map[string]string)
+// Column is a column of a table of the store, with its meaning in plain text.
+type Column struct{ Table, Name, Type, Meaning string }
+
+// Dictionary are the store's columns in the order of store.md, the data dictionary. Types have no " | " in them.
+func Dictionary() (columns []Column) {
 	table := ""
 	for line := range strings.Lines(storePage) {
 		line = strings.TrimSuffix(line, "\n")
@@ -28,14 +29,22 @@ func Columns() map[string]map[string]string {
 			table = name
 			continue
 		}
-		row := columnRow.FindStringSubmatch(line)
-		if row == nil {
-			continue
+		if row := columnRow.FindStringSubmatch(line); row != nil {
+			meaning := strings.ReplaceAll(pageLink.ReplaceAllString(row[3], "$1"), `\|`, "|")
+			columns = append(columns, Column{table, row[1], row[2], meaning})
 		}
-		if tables[table] == nil {
-			tables[table] = make(map[string]string)
+	}
+	return columns
+}
+
+// Columns are the meanings of the store's columns by table and column.
+func Columns() map[string]map[string]string {
+	tables := make(map[string]map[string]string)
+	for _, c := range Dictionary() {
+		if tables[c.Table] == nil {
+			tables[c.Table] = make(map[string]string)
 		}
-		tables[table][row[1]] = strings.ReplaceAll(pageLink.ReplaceAllString(row[2], "$1"), `\|`, "|")
+		tables[c.Table][c.Name] = c.Meaning
 	}
 	return tables
 }
