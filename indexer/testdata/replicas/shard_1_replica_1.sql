@@ -811,6 +811,42 @@ ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0243/party
 ORDER BY (stream, migration_id, hour, party)
 SETTINGS ratio_of_defaults_for_sparse_serialization = 1, string_serialization_version = 'single_stream', replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 315360000
 
+-- 0250_transfers
+CREATE VIEW IF NOT EXISTS transfers AS
+SELECT stream, migration_id, record_time, update_id, entry, event, counterparty AS sender, party AS receiver, instrument, amount, pocket, purpose, round,
+       stated_round, choice, template, reference, reason
+FROM movements
+WHERE cause = 'transfer' AND amount > 0
+
+-- 0251_mints
+CREATE VIEW IF NOT EXISTS mints AS
+SELECT stream, migration_id, record_time, update_id, entry, event, party, instrument, amount, class, pocket, purpose, round, stated_round, choice, template, reference
+FROM movements
+WHERE cause = 'mint'
+
+-- 0252_burns
+CREATE VIEW IF NOT EXISTS burns AS
+SELECT stream, migration_id, record_time, update_id, entry, event, party, instrument, -amount AS amount, class, pocket, purpose, round, stated_round, choice, template, reference
+FROM movements
+WHERE cause = 'burn'
+
+-- 0253_holdings
+CREATE VIEW IF NOT EXISTS holdings AS
+SELECT stream, party, instrument, sumIf(amount, pocket = 'unlocked') AS unlocked, sumIf(amount, pocket = 'locked') AS locked, sum(amount) AS total,
+       max(record_time) AS moved_at
+FROM movements
+GROUP BY stream, party, instrument
+HAVING unlocked != 0 OR locked != 0
+
+-- 0254_holdings_at
+CREATE VIEW IF NOT EXISTS holdings_at AS
+SELECT stream, party, instrument, sumIf(amount, pocket = 'unlocked') AS unlocked, sumIf(amount, pocket = 'locked') AS locked, sum(amount) AS total,
+       max(record_time) AS moved_at
+FROM movements
+WHERE record_time <= {instant:DateTime64(6, 'UTC')}
+GROUP BY stream, party, instrument
+HAVING unlocked != 0 OR locked != 0
+
 -- 0179_small_granules
 CREATE TABLE events_next AS events
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')

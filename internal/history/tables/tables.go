@@ -86,6 +86,18 @@ var all = []Table{
 		Name: "movements", Title: "What each choice did to the holdings of each party, and why",
 		Key: append([]string{"party", "instrument"}, append(slices.Clip(position), "entry")...), derived: journal.MovementsStream,
 	},
+	{
+		Name: "transfers", Title: "Coins that went from one party to another",
+		Key: append([]string{"receiver", "instrument"}, append(slices.Clip(position), "entry")...), derived: journal.MovementsStream,
+	},
+	{
+		Name: "mints", Title: "Coins that came into being, and why",
+		Key: append([]string{"party", "instrument"}, append(slices.Clip(position), "entry")...), derived: journal.MovementsStream,
+	},
+	{
+		Name: "burns", Title: "Coins that ceased to be, and why",
+		Key: append([]string{"party", "instrument"}, append(slices.Clip(position), "entry")...), derived: journal.MovementsStream,
+	},
 }
 
 // ofNodes are the tables of a node's stream, without columns.
