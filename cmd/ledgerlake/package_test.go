@@ -71,7 +71,7 @@ func TestPackages(t *testing.T) {
 	}
 	expect([]string{"the store keeps no package"}, "list") // of the two files of which one is bad, none
 	expect([]string{"acme-trade 1.9.0  " + packagestest.ID(packagestest.Payload(packagestest.Trade("1.9.0"))) + "  1 templates, 1 interfaces\n", "2 added, 0 were there, 0 failed\n",
-		"table t_acme_trade__acme_trade_order  acme-trade:Acme.Trade:Order\n", "table c_acme_trade__acme_trade_order__order_fill  acme-trade:Acme.Trade:Order/Order_Fill\n", "3 tables made, to be filled by the process that ingests\n"}, "add", first)
+		"t_acme_trade__acme_trade_order  acme-trade:Acme.Trade:Order\n", "c_acme_trade__acme_trade_order__order_fill  acme-trade:Acme.Trade:Order/Order_Fill\n", "3 made, to be filled by the process that ingests\n"}, "add", first)
 	expect([]string{"1 added, 3 were there, 0 failed\n"}, "add", "--no-tables", first, second)
 	list := expect([]string{"acme-trade  1.10.0   1          1           acme-trade-1.10.0.dar  ", "1 more have neither templates nor interfaces"}, "list")
 	if strings.Contains(list, "daml-prim") {
@@ -93,8 +93,8 @@ func TestPackages(t *testing.T) {
 	}
 	expect([]string{"acme-trade 1.10.0"}, "show", all[0].ID[:8])
 	expect([]string{"dropped acme-trade 1.9.0  "}, "drop", "acme-trade-1.9.0")
-	expect([]string{"1 added, 1 were there", "0 tables made"}, "add", first)
-	expect([]string{"dropped acme-trade 1.10.0  ", "dropped acme-trade 1.9.0  ", "dropped table t_acme_trade__acme_trade_order\n"}, "drop", "acme-trade")
+	expect([]string{"1 added, 1 were there", "0 made"}, "add", first)
+	expect([]string{"dropped acme-trade 1.10.0  ", "dropped acme-trade 1.9.0  ", "dropped t_acme_trade__acme_trade_order\n"}, "drop", "acme-trade")
 }
 
 // Typed tables are made by name, listed and dropped.
@@ -103,9 +103,12 @@ func TestTypedTables(t *testing.T) {
 	store := ownStore(t)
 	for _, c := range []struct{ command, want string }{
 		{"list", "the store has no typed table: make one with"},
-		{"add splice-amulet:Splice.Amulet:Amulet/Amulet_Expire", "table c_splice_amulet__splice_amulet_amulet__amulet_expire  splice-amulet:Splice.Amulet:Amulet/Amulet_Expire\n1 tables made, to be filled by"},
+		{"add splice-amulet:Splice.Amulet:Amulet/Amulet_Expire", "c_splice_amulet__splice_amulet_amulet__amulet_expire  splice-amulet:Splice.Amulet:Amulet/Amulet_Expire\n1 made, to be filled by"},
 		{"list", "c_splice_amulet__splice_amulet_amulet__amulet_expire  splice-amulet:Splice.Amulet:Amulet/Amulet_Expire  "},
-		{"drop splice-amulet:Splice.Amulet:Amulet", "dropped table c_splice_amulet__splice_amulet_amulet__amulet_expire\n"},
+		{"add price_votes", "price_votes  Prices that super-validators have voted for\n2 made, "},
+		{"list", "price_votes "},
+		{"drop price_votes", "dropped price_votes\n"},
+		{"drop splice-amulet:Splice.Amulet:Amulet", "dropped c_splice_amulet__splice_amulet_amulet__amulet_expire\n"},
 		{"add splice-amulet:Splice.Amulet:Nothing", `there is no package, template or choice "splice-amulet:Splice.Amulet:Nothing" in the catalogue`},
 		{"add", "table add needs a name"},
 		{"drop t_none", `there is no typed table "t_none"`},

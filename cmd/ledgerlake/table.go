@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -34,9 +35,10 @@ func newTableAdd(c *cli) *cobra.Command {
 		Use:   "add NAME...",
 		Short: "make the typed tables of templates and choices",
 		Long: `add makes tables and has them filled. NAME is a template, PACKAGE:MODULE:ENTITY, which stands for its
-contracts and its choices; an interface, for its choices; PACKAGE:MODULE:ENTITY/CHOICE for one of them; or a
-package for all that it has.`,
-		Example: "  ledgerlake table add splice-amulet:Splice.Amulet:Amulet acme-trade\n" +
+contracts and its choices; an interface, for its choices; PACKAGE:MODULE:ENTITY/CHOICE for one of them; a
+package for all that it has; or a view over tables of the network's own templates, which are made with it:
+` + strings.Join(app.TypedViews(), ", ") + `.`,
+		Example: "  ledgerlake table add rounds rewards\n  ledgerlake table add splice-amulet:Splice.Amulet:Amulet acme-trade\n" +
 			"  ledgerlake table add splice-amulet:Splice.AmuletRules:AmuletRules/AmuletRules_BuyMemberTraffic",
 		Args: needsTables("add"),
 		RunE: func(cmd *cobra.Command, names []string) (err error) {
@@ -72,13 +74,13 @@ func (c *cli) makeTables(ctx context.Context, a *app.App, names []string, silent
 		return err
 	}
 	for _, t := range made {
-		fmt.Fprintf(c.stdout, "table %s  %s\n", t.Name, t.Source)
+		fmt.Fprintf(c.stdout, "%s  %s\n", t.Name, t.Of)
 	}
 	state := "filled"
 	if !filled {
 		state = "to be filled by the process that ingests"
 	}
-	_, err = fmt.Fprintf(c.stdout, "%d tables made, %s\n", len(made), state)
+	_, err = fmt.Fprintf(c.stdout, "%d made, %s\n", len(made), state)
 	return err
 }
 
@@ -89,8 +91,8 @@ func (c *cli) dropTables(ctx context.Context, a *app.App) error {
 		return err
 	}
 	dropped, err := tables.DropUnknown(ctx)
-	for _, t := range dropped {
-		fmt.Fprintf(c.stdout, "dropped table %s\n", t.Name)
+	for _, name := range dropped {
+		fmt.Fprintf(c.stdout, "dropped %s\n", name)
 	}
 	return err
 }
@@ -101,7 +103,7 @@ func newTableList(c *cli) *cobra.Command {
 		Use:   "list",
 		Short: "list the typed tables of the store",
 		Long: `list prints each typed table with what it is of, its rows, and how many of these have values that do
-not fit its columns: they are in column _unfit as JSON.`,
+not fit its columns: they are in column _unfit as JSON. Views come last.`,
 		Example: "  ledgerlake table list\n  ledgerlake table list --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -151,8 +153,8 @@ func newTableDrop(c *cli) *cobra.Command {
 				return err
 			}
 			dropped, err := tables.Drop(cmd.Context(), names)
-			for _, t := range dropped {
-				fmt.Fprintf(c.stdout, "dropped table %s\n", t.Name)
+			for _, name := range dropped {
+				fmt.Fprintf(c.stdout, "dropped %s\n", name)
 			}
 			return err
 		},

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the answers that the store gives 
 const page = "../../docs/analytics/typed-tables.md"
 
 var (
-	// adding is the command of the page that makes tables, with their names.
+	// adding are the commands of the page that make tables, with their names.
 	adding = regexp.MustCompile("(?m)^ledgerlake table add (.*)$")
 	// question is a query of the page with its answer.
 	question = regexp.MustCompile("(?s)```sql\n(.*?)\n```\n\n```text\n(.*?)```")
@@ -33,7 +33,9 @@ func TestThePageHasTheAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFixture(t)
-	f.add(t, values.Default(), strings.Fields(adding.FindStringSubmatch(string(text))[1])...)
+	for _, names := range adding.FindAllStringSubmatch(string(text), -1) {
+		f.add(t, values.Default(), strings.Fields(names[1])...)
+	}
 	items := scanItems(t, devnet.Config{Updates: 400, Seed: 3, Days: 2})
 	f.write(t, indexertest.ScanBatches(items, len(items))...)
 	f.catchUp(t, f.typed(values.Default()))
@@ -51,7 +53,14 @@ func TestThePageHasTheAnswers(t *testing.T) {
 		}
 		return "```sql\n" + parts[1] + "\n```\n\n```text\n" + answer + "```"
 	})
-	if asked < 3 {
+	for _, v := range namedViews {
+		undocumented := indexertest.Texts(t, f.DSN, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+v.name+"' AND comment = ''")
+		columns := indexertest.Texts(t, f.DSN, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+v.name+"'")
+		if len(undocumented) > 0 || len(columns) != len(v.columns) || !strings.Contains(string(text), "| `"+v.name+"` |") {
+			t.Errorf("view %s has columns %q, of which %q have no comment, and needs a line in the page", v.name, columns, undocumented)
+		}
+	}
+	if asked < 8 {
 		t.Fatalf("only %d questions were found", asked)
 	}
 	if *update {

@@ -32,6 +32,8 @@ var (
 	forgetColumns string
 	//go:embed sql/count.sql
 	countRows string
+	//go:embed sql/views.sql
+	selectViews string
 )
 
 // maxTables bounds the typed tables of a store: each costs the engine memory and files.
@@ -141,19 +143,44 @@ func (s *Tables) List(ctx context.Context) ([]*Table, error) {
 	return list, nil
 }
 
+// Made is a table or a view that was made.
+type Made struct{ Name, Of string }
+
 // Add makes the tables of some names that there are not yet, and returns them. A name is that of a package,
-// PACKAGE:MODULE:ENTITY of a template or an interface, or that and /CHOICE. Without a choice it stands for
-// the contracts and all choices but Archive. The next step of each stream's Typed fills them.
-func (s *Tables) Add(ctx context.Context, names []string) ([]*Table, error) {
+// PACKAGE:MODULE:ENTITY of a template or an interface, that and /CHOICE, or one of ViewNames. Without a choice
+// it stands for the contracts and all choices but Archive; a view, for the tables that it reads and itself. The
+// next step of each stream's Typed fills them.
+func (s *Tables) Add(ctx context.Context, names []string) (made []Made, err error) {
 	var wanted []*Table
+	var views []*namedView
 	for _, name := range names {
+		if v := viewNamed(name); v != nil {
+			views = append(views, v)
+			for _, of := range v.tables {
+				wanted = append(wanted, &Table{Source: of})
+			}
+			continue
+		}
 		found := s.named(name)
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no package, template or choice %q in the catalogue, nor in a package that was added: name one as in acme-trade, acme-trade:Acme.Trade:Order or acme-trade:Acme.Trade:Order/Order_Fill", name)
+			return nil, fmt.Errorf("there is no package, template or choice %q in the catalogue, nor in a package that was added: name one as in acme-trade, acme-trade:Acme.Trade:Order or acme-trade:Acme.Trade:Order/Order_Fill, or a view: %s", name, strings.Join(ViewNames(), ", "))
 		}
 		wanted = append(wanted, found...)
 	}
-	return s.make(ctx, wanted)
+	tables, err := s.make(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		made = append(made, Made{t.Name, t.Source.String()})
+	}
+	for _, v := range views {
+		if err := s.createView(ctx, v); err != nil {
+			return nil, err
+		}
+		made = append(made, Made{v.name, v.title})
+	}
+	return made, nil
 }
 
 // named are the tables that a name stands for.
@@ -230,22 +257,40 @@ func (s *Tables) record(ctx context.Context, now schemas.Micros, tables []*Table
 	return nil
 }
 
-// Drop drops the tables of some names, which are those of tables or as Add takes them, and returns them. If a
-// name fits none, none is dropped.
-func (s *Tables) Drop(ctx context.Context, names []string) (dropped []*Table, err error) {
+// Drop drops the tables of some names, which are those of tables or as Add takes them, with the views that read
+// them, and returns the names of what was dropped. Of a view, its tables stay. If a name fits none, none is
+// dropped.
+func (s *Tables) Drop(ctx context.Context, names []string) (dropped []string, err error) {
 	list, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
+	views, err := s.madeViews(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tables []*Table
+	var alone []*namedView
 	for _, name := range names {
+		if n := slices.IndexFunc(views, func(v *namedView) bool { return v.name == name }); n >= 0 {
+			alone = append(alone, views[n])
+			continue
+		}
 		found := slices.DeleteFunc(slices.Clone(list), func(t *Table) bool { return !t.isNamed(name) })
 		if len(found) == 0 {
 			return nil, fmt.Errorf("there is no typed table %q: ledgerlake table list names them", name)
 		}
-		dropped = append(dropped, found...)
+		tables = append(tables, found...)
 	}
-	slices.SortFunc(dropped, func(a, b *Table) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.Compact(dropped), s.drop(ctx, slices.Compact(dropped))
+	for _, v := range alone {
+		dropped = append(dropped, v.name)
+	}
+	if err := s.dropViews(ctx, alone); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.Name, b.Name) })
+	more, err := s.drop(ctx, slices.Compact(tables))
+	return append(dropped, more...), err
 }
 
 func (t *Table) isNamed(name string) bool {
@@ -253,50 +298,62 @@ func (t *Table) isNamed(name string) bool {
 	return name == t.Name || name == whole || name == t.Package || name == t.Package+":"+t.Entity
 }
 
-// drop forgets tables before it drops them, so that nobody fills them.
-func (s *Tables) drop(ctx context.Context, tables []*Table) error {
+// drop drops tables and the views that read them. They are forgotten first, so that nobody fills them.
+func (s *Tables) drop(ctx context.Context, tables []*Table) (dropped []string, err error) {
+	if len(tables) == 0 {
+		return nil, nil
+	}
+	views, err := s.madeViews(ctx)
+	if err != nil {
+		return nil, err
+	}
+	views = slices.DeleteFunc(views, func(v *namedView) bool { return !v.reads(tables) })
+	if err := s.dropViews(ctx, views); err != nil {
+		return nil, err
+	}
+	for _, v := range views {
+		dropped = append(dropped, v.name)
+	}
 	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = t.Name
 	}
 	params := store.Params{"tables": store.Texts(names)}
 	if err := s.db.Exec(ctx, forgetTables, "", params); err != nil {
-		return fmt.Errorf("forgetting typed tables: %w", err)
+		return nil, fmt.Errorf("forgetting typed tables: %w", err)
 	}
 	if err := s.db.Exec(ctx, forgetColumns, "", params); err != nil {
-		return fmt.Errorf("forgetting the columns of typed tables: %w", err)
+		return nil, fmt.Errorf("forgetting the columns of typed tables: %w", err)
 	}
 	for _, t := range tables {
 		if err := s.dropTable(ctx, t); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return append(dropped, names...), nil
 }
 
 // DropUnknown drops the tables of which the catalogue no longer has the template, interface or choice, and
 // returns them.
-func (s *Tables) DropUnknown(ctx context.Context) (unknown []*Table, err error) {
+func (s *Tables) DropUnknown(ctx context.Context) (dropped []string, err error) {
 	list, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var unknown []*Table
 	for _, t := range list {
 		known := slices.ContainsFunc(s.named(t.Source.String()), func(k *Table) bool { return k.Source == t.Source })
 		if !known {
 			unknown = append(unknown, t)
 		}
 	}
-	if len(unknown) == 0 {
-		return nil, nil
-	}
-	return unknown, s.drop(ctx, unknown)
+	return s.drop(ctx, unknown)
 }
 
-// Summary describes a table.
+// Summary describes a table, or a view.
 type Summary struct {
 	Name string `json:"name"`
-	// Of is PACKAGE:MODULE:ENTITY, with /CHOICE for a choice.
+	// Of is PACKAGE:MODULE:ENTITY, with /CHOICE for a choice; of a view its title.
 	Of string `json:"of"`
 	// Columns are those of values.
 	Columns int `json:"columns"`
@@ -319,6 +376,13 @@ func (s *Tables) Summaries(ctx context.Context) ([]Summary, error) {
 			counts[n] = count.N
 		}
 		summaries[i] = Summary{t.Name, t.Source.String(), len(t.Columns), counts[0], counts[1]}
+	}
+	if err != nil {
+		return nil, err
+	}
+	views, err := s.madeViews(ctx)
+	for _, v := range views {
+		summaries = append(summaries, Summary{Name: v.name, Of: v.title, Columns: len(v.columns)})
 	}
 	return summaries, err
 }

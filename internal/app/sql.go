@@ -120,6 +120,9 @@ func NodeOfPackages(a *App) (kept.Node, string, error) {
 // ErrNoTypedTables says that the store has no typed tables, as it is on a cluster.
 var ErrNoTypedTables = typed.ErrCluster
 
+// TypedViews are the names of views that can be added as typed tables are.
+func TypedViews() []string { return typed.ViewNames() }
+
 // TypedTables are the typed tables of the store.
 type TypedTables struct {
 	*typed.Tables
