@@ -14,6 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/copies"
+	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -91,7 +92,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	if mounts, err = s.mountValidator(listener, s.scanProxy, scanURLs, mounts); err != nil {
 		return nil, err
 	}
-	mounts = append(mounts, analytics.New(analytics.Config{Open: analytics.Public(tables.NewReader(s.db.db, s.db.reader.Stream())), Prefixes: analytics.PublicPrefixes, TokenKey: key}).Mount())
+	mounts = append(mounts, analytics.New(analytics.Config{Open: analytics.Public(tables.NewReader(s.db.db, s.db.reader.Stream())), Metrics: metrics.NewReader(s.db.db), Prefixes: analytics.PublicPrefixes, TokenKey: key}).Mount())
 	if cfg.LedgerShares() {
 		ledger, private, err := s.newLedger(listener)
 		if err != nil {

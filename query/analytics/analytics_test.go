@@ -20,7 +20,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	derived "github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/store/storetest"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -29,6 +31,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/querytest"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
@@ -63,7 +66,13 @@ func newWorld(t *testing.T) *world {
 	if err := indexer.NewLifetimes(db, schemas.ScanStream, 0, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	api := New(Config{Open: Public(tables.NewReader(db, schemas.ScanStream)), Prefixes: PublicPrefixes, TokenKey: []byte("a key of some length, for tests.")})
+	if err := derived.NewMovements(db, schemas.ScanStream, values.Default(), 0, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := derived.NewRollups(db, schemas.ScanStream, 0, slog.New(slog.DiscardHandler)).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	api := New(Config{Open: Public(tables.NewReader(db, schemas.ScanStream)), Metrics: metrics.NewReader(db), Prefixes: PublicPrefixes, TokenKey: []byte("a key of some length, for tests.")})
 	w.server = querytest.Serve(t, query.Config{Mounts: []query.Mount{api.Mount()}})
 	var err error
 	if w.doc, err = document(); err != nil {
@@ -72,6 +81,9 @@ func newWorld(t *testing.T) *world {
 	w.doc.CheckRoutes(t, append(api.Routes(), New(Config{Private: true}).Routes()...), nil)
 	return w
 }
+
+// metricParameters are those of metrics.
+var metricParameters = []string{"from", "to", "grain", "group_by"}
 
 // get asks for a path with parameters and holds the answer against the document.
 func (w *world) get(path string, params ...string) (int, []byte, http.Header) {
@@ -92,7 +104,7 @@ func (w *world) get(path string, params ...string) (int, []byte, http.Header) {
 	}
 	documented := *response.Request
 	for name := range values { // of comparisons the document knows no names
-		if !slices.Contains(reserved, name) {
+		if !slices.Contains(append(metricParameters, reserved...), name) {
 			values.Del(name)
 		}
 	}
@@ -161,6 +173,7 @@ func TestTables(t *testing.T) {
 	t.Run("Filters", func(t *testing.T) { w.T = t; w.filters() })
 	t.Run("Formats", func(t *testing.T) { w.T = t; w.formats() })
 	t.Run("Contracts", func(t *testing.T) { w.T = t; w.contracts() })
+	t.Run("Metrics", func(t *testing.T) { w.T = t; w.metrics() })
 	t.Run("Documented", func(t *testing.T) { w.T = t; w.documented() })
 	t.Run("Refused", func(t *testing.T) { w.T = t; w.refused() })
 	mustHaveSucceeded(t, w.doc, false)
@@ -378,7 +391,7 @@ func (w *world) refused() {
 }
 
 var (
-	documentedRequest  = regexp.MustCompile(`(?m)^curl -G \S+/v0/analytics/(\S+)((?:\\\n|[^\n])*)`)
+	documentedRequest  = regexp.MustCompile(`(?m)^curl -G \S+/v0/analytics/(tables/\S+)((?:\\\n|[^\n])*)`)
 	documentedArgument = regexp.MustCompile(`(?:-d|--data-urlencode) (?:'([^']*)'|(\S+))`)
 )
 

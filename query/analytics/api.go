@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/query"
 )
@@ -16,10 +17,17 @@ type Source interface {
 	Page(ctx context.Context, t *tables.Table, q tables.Request) (tables.Page, error)
 }
 
+// Metrics reads metrics; *metrics.Reader does.
+type Metrics interface {
+	Read(ctx context.Context, q metrics.Request) (metrics.Answer, error)
+}
+
 // Config says what is served. All members are required but Now.
 type Config struct {
 	// Open returns what a caller asks, and what they may read of it.
 	Open func(ctx context.Context, r *query.Request) (Source, tables.Access, error)
+	// Metrics reads metrics of public history; a node's stream has none.
+	Metrics Metrics
 	// Private says that it is the stream of a node, which has paths of its own.
 	Private bool
 	// Prefixes are the places where the interface is served.
@@ -63,8 +71,14 @@ func (a *API) Routes() []query.Route {
 	if a.cfg.Private {
 		path, name = path+"private/", name+"private_"
 	}
-	return []query.Route{
+	routes := []query.Route{
 		{Method: "GET", Path: path + "tables", Name: name + "tables", Handle: a.list},
 		{Method: "GET", Path: path + "tables/{table}", Name: name + "table", Class: query.Page, Handle: a.rows},
 	}
+	if a.cfg.Private {
+		return routes
+	}
+	return append(routes,
+		query.Route{Method: "GET", Path: path + "metrics", Name: name + "metrics", Handle: a.listMetrics},
+		query.Route{Method: "GET", Path: path + "metrics/{metric}", Name: name + "metric", Class: query.Page, Handle: a.metric})
 }

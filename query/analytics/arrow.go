@@ -23,12 +23,12 @@ var arrowTypes = map[filter.Kind]arrow.DataType{
 }
 
 // encodeArrow writes a stream of one record batch.
-func encodeArrow(dst []byte, t *tables.Table, page tables.Page, _ string) ([]byte, error) {
+func encodeArrow(dst []byte, of []string, page tables.Page, _ string) ([]byte, error) {
 	fields := make([]arrow.Field, len(page.Columns))
 	for i, c := range page.Columns {
-		of := filter.NewColumn(c.Name, c.Type)
-		fields[i] = arrow.Field{Name: c.Name, Type: arrowTypes[of.Kind]}
-		if of.List {
+		as := filter.NewColumn(c.Name, c.Type)
+		fields[i] = arrow.Field{Name: c.Name, Type: arrowTypes[as.Kind], Nullable: c.Nullable}
+		if as.List {
 			fields[i].Type = arrow.ListOfNonNullable(fields[i].Type)
 		}
 	}
@@ -45,16 +45,18 @@ func encodeArrow(dst []byte, t *tables.Table, page tables.Page, _ string) ([]byt
 	text := bytes.NewBuffer(dst)
 	w := ipc.NewWriter(text, ipc.WithSchema(schema))
 	if err := w.Write(batch); err != nil {
-		return nil, fmt.Errorf("writing rows of %s as Arrow: %w", t.Name, err)
+		return nil, fmt.Errorf("writing rows of %s as Arrow: %w", of[1], err)
 	}
 	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("ending an Arrow stream of %s: %w", t.Name, err)
+		return nil, fmt.Errorf("ending an Arrow stream of %s: %w", of[1], err)
 	}
 	return text.Bytes(), nil
 }
 
 func appendArrow(to array.Builder, value any) {
 	switch v := value.(type) {
+	case nil:
+		to.AppendNull()
 	case string:
 		to.(*array.StringBuilder).Append(v)
 	case int64:

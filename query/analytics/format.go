@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
@@ -16,7 +17,8 @@ import (
 // format is a form of answers.
 type format struct {
 	contentType string // "" for JSON
-	encode      func(dst []byte, t *tables.Table, page tables.Page, next string) ([]byte, error)
+	// of are the first members of the answer, by name and value.
+	encode func(dst []byte, of []string, page tables.Page, next string) ([]byte, error)
 }
 
 var formats = map[string]format{
@@ -25,10 +27,24 @@ var formats = map[string]format{
 	"arrow": {"application/vnd.apache.arrow.stream", encodeArrow},
 }
 
+// send answers with what was encoded.
+func (f format) send(r *query.Request, text []byte) error {
+	if f.contentType == "" {
+		return r.Pooled(text)
+	}
+	defer r.PutBack(text)
+	return r.Content(f.contentType, text)
+}
+
 // encodeJSON writes an object with the rows as objects. Decimals are texts, as in the network's
 // interfaces, and instants have six digits behind the second.
-func encodeJSON(dst []byte, t *tables.Table, page tables.Page, next string) ([]byte, error) {
-	dst = append(jsonscan.AppendString(append(dst, `{"table":`...), []byte(t.Name)), `,"rows":[`...)
+func encodeJSON(dst []byte, of []string, page tables.Page, next string) ([]byte, error) {
+	dst = append(dst, '{')
+	for i := 0; i < len(of); i += 2 {
+		dst = jsonscan.AppendString(append(append(append(dst, '"'), of[i]...), `":`...), []byte(of[i+1]))
+		dst = append(dst, ',')
+	}
+	dst = append(dst, `"rows":[`...)
 	for i, row := range page.Rows {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -61,6 +77,8 @@ func appendThrough(dst []byte, at schemas.Position) []byte {
 
 func appendValue(dst []byte, c tables.Column, value any) []byte {
 	switch v := value.(type) {
+	case nil:
+		return append(dst, "null"...)
 	case string:
 		switch {
 		case c.JSON && v == "":
@@ -100,8 +118,8 @@ func appendList[T any](dst []byte, list []T, element func([]byte, T) []byte) []b
 	return append(dst, ']')
 }
 
-// encodeCSV writes a line with the names of the columns and one for each row; lists are in JSON.
-func encodeCSV(dst []byte, _ *tables.Table, page tables.Page, _ string) ([]byte, error) {
+// encodeCSV writes a line with the names of the columns and one for each row; lists are in JSON, and nothing is what is not known.
+func encodeCSV(dst []byte, _ []string, page tables.Page, _ string) ([]byte, error) {
 	text := bytes.NewBuffer(dst)
 	w := csv.NewWriter(text)
 	record := make([]string, len(page.Columns))
@@ -114,8 +132,12 @@ func encodeCSV(dst []byte, _ *tables.Table, page tables.Page, _ string) ([]byte,
 	var cell []byte
 	for _, row := range page.Rows {
 		for i, value := range row {
-			if s, ok := value.(string); ok {
-				record[i] = s
+			switch v := value.(type) {
+			case nil:
+				record[i] = ""
+				continue
+			case string:
+				record[i] = v
 				continue
 			}
 			cell = appendValue(cell[:0], page.Columns[i], value)

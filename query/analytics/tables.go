@@ -137,7 +137,7 @@ const rowFactor = 4
 
 // answer writes a page in the form that was asked for.
 func (a *API) answer(r *query.Request, q *request, page tables.Page, next string) error {
-	text, err := q.format.encode(r.Buffer(), q.table, page, next)
+	text, err := q.format.encode(r.Buffer(), []string{"table", q.table.Name}, page, next)
 	if err != nil {
 		return err
 	}
@@ -145,11 +145,7 @@ func (a *API) answer(r *query.Request, q *request, page tables.Page, next string
 	if next != "" {
 		r.SetHeader(nextPageHeader, next)
 	}
-	if q.format.contentType == "" {
-		return r.Pooled(text)
-	}
-	defer r.PutBack(text)
-	return r.Content(q.format.contentType, text)
+	return q.format.send(r, text)
 }
 
 // nextPageHeader has the page token, for forms that have no place for it.

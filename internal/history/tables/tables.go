@@ -66,6 +66,8 @@ type Column struct {
 	Type, Meaning string
 	// JSON says that the texts of the column are JSON, or empty.
 	JSON bool
+	// Nullable says that rows may have nothing in it; no column of a table is.
+	Nullable bool
 }
 
 // position are the columns that order updates.
@@ -199,7 +201,7 @@ func (r *Reader) load(ctx context.Context) ([]Table, error) {
 				return slices.ContainsFunc(rows, func(d described) bool { return d.Table == part && d.Name == c.Name && d.Type == c.Type })
 			}
 			if !slices.ContainsFunc(t.parts(), func(part string) bool { return !everywhere(part) }) {
-				t.Columns = append(t.Columns, Column{c.Name, c.Type, c.Meaning, slices.Contains(t.json, c.Name)})
+				t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Meaning: c.Meaning, JSON: slices.Contains(t.json, c.Name)})
 			}
 		}
 		for _, key := range t.Key {

@@ -109,7 +109,7 @@ func UnknownColumn(name string, columns Columns) error {
 func (c Columns) find(name string) (Column, error) {
 	column, ok := c[name]
 	if !ok {
-		return column, unknown("column", name, c.names())
+		return column, Unknown("column", name, c.names())
 	}
 	return column, nil
 }
@@ -123,8 +123,8 @@ func (c Columns) names() []string {
 	return names
 }
 
-// unknown names the nearest of what there is.
-func unknown(what, name string, known []string) error {
+// Unknown is the error of a name that there is not: it has the nearest of those that there are.
+func Unknown(what, name string, known []string) error {
 	if len(known) == 0 {
 		return invalid("there is no %s %.80q", what, name)
 	}

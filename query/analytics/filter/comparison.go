@@ -65,7 +65,7 @@ func (b *builder) compared(column term, c Comparison) (term, error) {
 		}
 		return nothing(column, map[bool]string{true: "=", false: "!="}[missing])
 	}
-	return term{}, unknown("operator", c.Operator, Operators)
+	return term{}, Unknown("operator", c.Operator, Operators)
 }
 
 // written is a value of a kind that stands without quotes.

@@ -320,7 +320,7 @@ func (c *compiler) function(name string, call ast.CallExpr, args []ast.Expr) (t 
 	member := call.IsMemberFunction()
 	switch {
 	case !slices.Contains(functions, name):
-		return t, unknown("function", name, functions)
+		return t, Unknown("function", name, functions)
 	case name == "duration":
 		return t, invalid("a duration is added to now, as in now - duration(\"24h\")")
 	case name == "timestamp" && !member:
