@@ -214,7 +214,7 @@ func (r *Rewind) journals() []string {
 // derived are the journals of what is derived from the start again, the last one first of what follows others.
 func (r *Rewind) derived() []string {
 	if r.isNode() {
-		return []string{journals.WalletStream(r.stream)}
+		return []string{journals.WalletStream(r.stream), journals.MovementsStream(r.stream)}
 	}
 	return []string{journals.RollupsStream(journals.SideStream(r.stream)), journals.RollupsStream(r.stream), journals.MovementsStream(r.stream)}
 }

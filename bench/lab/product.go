@@ -135,7 +135,7 @@ func (p *Product) Stream(ctx context.Context, prefix string) (found Stream, err 
 		return found, err
 	}
 	for _, s := range all {
-		if strings.HasPrefix(s.Stream, prefix) && !strings.HasSuffix(s.Stream, journal.ContractsStream("")) && !strings.HasSuffix(s.Stream, journal.WalletStream("")) {
+		if strings.HasPrefix(s.Stream, prefix) && !journal.IsDerived(s.Stream) {
 			return s, nil
 		}
 	}

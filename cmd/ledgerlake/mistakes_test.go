@@ -97,7 +97,7 @@ func TestMistakesOfUsage(t *testing.T) {
 		{args: "verify --peer lake.example.com", want: `--peer must be a URL that begins with http:// or https://, such as http://127.0.0.1:5012`},
 		{args: "verify --check hash", want: `--check hash is unknown; did you mean hashes? the checks are parts, batches, hashes, days, verdicts, lifetimes, coins, rewards, lookups, indexes, movements, rollups, tables, wallets, objects`},
 		{args: "verify --check days", want: `--check days needs --peer or --scan-url, the address of a ledgerlake or scan to compare with`},
-		{args: "verify --stream node:x --peer http://127.0.0.1:1", want: `--stream node:x: days, verdicts, rewards, movements, rollups and objects, and --peer, are about stream scan`},
+		{args: "verify --stream node:x --peer http://127.0.0.1:1", want: `--stream node:x: days, verdicts, rewards, rollups and objects, and --peer, are about stream scan`},
 		{args: "up --scan-url http://127.0.0.1:1 --scan-agree 2", want: `--scan-agree must be between 1 and the number of --scan-url, which is 1, not 2`},
 		{args: "up --scan-agree 2", want: `--scan-agree must be between 1 and the number of --scan-url, which is 0, not 2`},
 		{args: "up --scan-source event", want: `--scan-source must be one of auto, events, updates, updates-before, not "event"`},

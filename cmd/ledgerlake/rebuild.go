@@ -23,9 +23,9 @@ afterwards.
 
 rebuild wallets derives the contracts, transaction logs and tracked offers of a node's
 parties, from the node's own stream. They are missing from the validator interface until it
-has finished. rebuild movements derives table movements, from public history, and then what
-rebuild rollups does: the tables that sum it up by hours. rebuild tables derives the
-typed tables, from all streams.`,
+has finished. rebuild movements derives table movements, from all streams, and then what
+rebuild rollups does: the tables that sum public history up by hours. rebuild tables derives
+the typed tables, from all streams.`,
 		Example: `  ledgerlake rebuild wallets --data /srv/ledgerlake
   ledgerlake rebuild rollups`,
 		ValidArgs: rebuilds,
@@ -33,8 +33,8 @@ typed tables, from all streams.`,
 			if len(args) != 1 || !slices.Contains(rebuilds, args[0]) {
 				return fmt.Errorf("rebuild needs one argument, wallets, movements, rollups or tables, not %q: ledgerlake rebuild wallets", strings.Join(args, " "))
 			}
-			if args[0] != app.RebuildsWallets && stream != "" {
-				return fmt.Errorf("--stream %s is for wallets alone: ledgerlake rebuild %s", stream, args[0])
+			if stream != "" && args[0] != app.RebuildsWallets && args[0] != app.RebuildsMovements {
+				return fmt.Errorf("--stream %s is for wallets and movements alone: ledgerlake rebuild %s", stream, args[0])
 			}
 			return nil
 		},
@@ -53,6 +53,6 @@ typed tables, from all streams.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&stream, "stream", "", "the stream whose wallets to rebuild, node:PARTICIPANT; default the streams of all nodes")
+	cmd.Flags().StringVar(&stream, "stream", "", "the stream whose wallets or movements to rebuild, scan or node:PARTICIPANT; default all that have some")
 	return cmd
 }

@@ -60,4 +60,16 @@ func TestWalletsAreVerifiedAndRebuilt(t *testing.T) {
 	if v, err = verified(); err != nil || !v.OK {
 		t.Errorf("wallets that were derived again: %v, reported %+v", err, v)
 	}
+	if err := conn.Exec(t.Context(), "ALTER TABLE movements DELETE WHERE entry = 0 AND stream = '"+stream+"' SETTINGS mutations_sync = 2"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command("verify", "--check", "movements", "--stream", stream); !errors.Is(err, errReported) || !strings.Contains(out, "no such row") {
+		t.Errorf("damaged movements: %v\n%s", err, out)
+	}
+	if out, err := command("rebuild", "movements", "--stream", stream); err != nil || !strings.Contains(out, stream) || strings.Contains(out, "scan:") {
+		t.Errorf("rebuild: %v\n%s", err, out)
+	}
+	if out, err := command("verify", "--check", "movements"); err != nil {
+		t.Errorf("movements that were derived again: %v\n%s", err, out)
+	}
 }

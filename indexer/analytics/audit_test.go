@@ -7,14 +7,13 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
-	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // audit returns the differences that are found, one a line.
 func (f *fixture) audit(t *testing.T) (list []string, looked map[string]int64) {
 	t.Helper()
-	looked, err := NewAudit(f.db, schemas.ScanStream, values.Default(), f.log).Run(t.Context(), func(d Difference) {
+	looked, err := NewAudit(f.db, f.stream, values.Default(), f.log).Run(t.Context(), func(d Difference) {
 		list = append(list, fmt.Sprintf("%s: party %s, update %s: expected %s, found %s", d.What, d.Party, d.UpdateID, d.Expected, d.Found))
 	})
 	if err != nil {

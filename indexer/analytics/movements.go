@@ -23,8 +23,9 @@ import (
 //go:embed sql/clear_movements.sql
 var clearMovements string
 
-// Movements derives table movements from public history. It follows the stream's watermark as lifetimes
-// do, in a journal of its own. Only one Movements may work on a stream at a time.
+// Movements derives table movements from a stream, public history or a node's own, and labels of public
+// history. It follows the stream's watermark as lifetimes do, in a journal of its own. Only one Movements may
+// work on a stream at a time.
 type Movements struct {
 	db       *store.DB
 	stream   string
@@ -57,8 +58,10 @@ func (m *Movements) Step(ctx context.Context) error {
 	if _, err := m.follower.Load(ctx); err != nil {
 		return err
 	}
-	if err := m.labels.prepare(ctx, m.follower.Committed()); err != nil {
-		return err
+	if m.stream == schemas.ScanStream {
+		if err := m.labels.prepare(ctx, m.follower.Committed()); err != nil {
+			return err
+		}
 	}
 	return m.follower.Take(ctx, "deriving movements", m.apply)
 }
@@ -81,8 +84,10 @@ func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
 		}
 		token += fmt.Sprintf("/%d", row.Epoch)
 	}
-	if err := m.labels.add(ctx, row.After, row.Through); err != nil {
-		return err
+	if m.stream == schemas.ScanStream {
+		if err := m.labels.add(ctx, row.After, row.Through); err != nil {
+			return err
+		}
 	}
 	store.Reset(m.rows)
 	err := eachMovement(ctx, m.reader, &m.deriver, row.After, row.Through, func(r *store.Movement) { m.rows.Append(m.stream, r) }, nil)

@@ -27,18 +27,19 @@ func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
 
 type fixture struct {
 	*enginetest.Store
-	db  *store.DB
-	log *slog.Logger
+	db     *store.DB
+	log    *slog.Logger
+	stream string
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	s := enginetest.StartMigrated(t, indexer.MigrateCluster)
-	return &fixture{s, storetest.Open(t, s), slog.New(slog.DiscardHandler)}
+	return &fixture{s, storetest.Open(t, s), slog.New(slog.DiscardHandler), schemas.ScanStream}
 }
 
 func (f *fixture) movements() *Movements {
-	return NewMovements(f.db, schemas.ScanStream, values.Default(), time.Millisecond, f.log)
+	return NewMovements(f.db, f.stream, values.Default(), time.Millisecond, f.log)
 }
 
 // network is a simulated network.
@@ -60,8 +61,8 @@ func network(t *testing.T, cfg devnet.Config) *devnet.Ledger {
 // write stores items in batches of a size, with their lifetimes, and derives movements after each.
 func (f *fixture) write(t *testing.T, items []schemas.Item, size int, m *Movements) {
 	t.Helper()
-	writer := indexer.NewWriter(f.db, schemas.ScanStream, f.log)
-	for _, b := range indexertest.ScanBatches(items, size) {
+	writer := indexer.NewWriter(f.db, f.stream, f.log)
+	for _, b := range f.batches(items, size) {
 		if err := writer.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
@@ -69,9 +70,16 @@ func (f *fixture) write(t *testing.T, items []schemas.Item, size int, m *Movemen
 			t.Fatal(err)
 		}
 	}
-	if err := indexer.NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
+	if err := indexer.NewLifetimes(f.db, f.stream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (f *fixture) batches(items []schemas.Item, size int) []*schemas.Batch {
+	if f.stream == schemas.ScanStream {
+		return indexertest.ScanBatches(items, size)
+	}
+	return indexertest.NodeBatches(f.stream, items, size)
 }
 
 // TestMovementsAreThoseOfTheNetwork derives the movements of a history in which everything happens that
@@ -154,10 +162,20 @@ func (f *fixture) exec(t *testing.T, statement string) {
 // TestMovementsSurviveAnyEnd ends the derivation at each of its steps, and has another process go on, which
 // remembers nothing: the table then has the rows of an undisturbed run, and so has one that is rebuilt.
 func TestMovementsSurviveAnyEnd(t *testing.T) {
-	items := indexertest.ScanItems(t, network(t, devnet.Config{Updates: 400, Seed: 3, Days: 2}))
+	t.Run("public history", func(t *testing.T) {
+		surviveAnyEnd(t, schemas.ScanStream, indexertest.ScanItems(t, network(t, devnet.Config{Updates: 400, Seed: 3, Days: 2})))
+	})
+	t.Run("a node's stream", func(t *testing.T) {
+		stream, items := indexertest.NodeItems(t, devnet.Config{Updates: 200, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, false)
+		surviveAnyEnd(t, stream, items)
+	})
+}
+
+func surviveAnyEnd(t *testing.T, stream string, items []schemas.Item) {
 	undisturbed, f := newFixture(t), newFixture(t)
+	undisturbed.stream, f.stream = stream, stream
 	undisturbed.write(t, items, len(items)/4, undisturbed.movements())
-	writer := indexer.NewWriter(f.db, schemas.ScanStream, f.log)
+	writer := indexer.NewWriter(f.db, f.stream, f.log)
 	// announced is a process that is about to apply a range.
 	announced := func() (*Movements, store.BatchRow) {
 		m := f.movements()
@@ -170,7 +188,7 @@ func TestMovementsSurviveAnyEnd(t *testing.T) {
 		}
 		return m, row
 	}
-	for i, b := range indexertest.ScanBatches(items, len(items)/4) {
+	for i, b := range f.batches(items, len(items)/4) {
 		if err := writer.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
@@ -219,19 +237,19 @@ func (f *fixture) rewind(t *testing.T, items []schemas.Item, size int) {
 	t.Helper()
 	m := f.movements()
 	half := items[len(items)/2].Position()
-	plan, err := indexer.NewRewind(f.db, schemas.ScanStream, func(through schemas.Position) bool { return !half.Before(through) }, f.log).Run(t.Context())
+	plan, err := indexer.NewRewind(f.db, f.stream, func(through schemas.Position) bool { return !half.Before(through) }, f.log).Run(t.Context())
 	if err != nil || plan.Batches == 0 {
 		t.Fatalf("taking the stream back: %+v, %v", plan, err)
 	}
 	if err := m.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	above := indexertest.Texts(t, f.DSN, fmt.Sprintf("SELECT toString(count()) FROM movements WHERE (migration_id, record_time) > (%d, fromUnixTimestamp64Micro(%d, 'UTC'))", plan.To.MigrationID, store.Clamp(plan.To.RecordTime)))
+	above := indexertest.Texts(t, f.DSN, fmt.Sprintf("SELECT toString(count()) FROM movements WHERE (node_offset, migration_id, record_time) > (%d, %d, fromUnixTimestamp64Micro(%d, 'UTC')) AND (node_offset = 0 OR node_offset > %[1]d)", plan.To.Offset, plan.To.MigrationID, store.Clamp(plan.To.RecordTime)))
 	if above[0] != "0" {
 		t.Errorf("%s movements are left of what was taken back", above[0])
 	}
-	writer := indexer.NewWriter(f.db, schemas.ScanStream, f.log)
-	for _, b := range indexertest.ScanBatches(items, size) {
+	writer := indexer.NewWriter(f.db, f.stream, f.log)
+	for _, b := range f.batches(items, size) {
 		if plan.To.Before(b.Through) {
 			if err := writer.Write(t.Context(), b); err != nil {
 				t.Fatal(err)

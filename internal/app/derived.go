@@ -20,7 +20,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// deriveRest brings the lifetimes and typed tables of all streams, and the movements and rollups of public history, up
+// deriveRest brings the lifetimes, typed tables and movements of all streams, and the rollups of public history, up
 // to the end of their history. A process that was stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
 // folder must not have to wait for that one. It does so only with an embedded engine, whose folder is
 // locked: no other process derives at the same time.
@@ -36,9 +36,9 @@ func (d *database) deriveRest(ctx context.Context) error {
 		if err := d.deriveLifetimes(ctx, stream); err != nil {
 			return fmt.Errorf("deriving contract lifetimes of stream %s: %w", stream, err)
 		}
-	}
-	if err := d.deriveAnalytics(ctx, ""); err != nil {
-		return err
+		if err := d.deriveAnalytics(ctx, stream, ""); err != nil {
+			return err
+		}
 	}
 	return deriveTyped(ctx, d, d.packages.Catalog)
 }
@@ -69,8 +69,8 @@ func (d *database) deriveAgain(ctx context.Context, stream string) error {
 	if err := deriveTypedOf(ctx, d, stream, d.packages.Catalog, false); err != nil {
 		return err
 	}
-	if stream == schemas.ScanStream {
-		return d.deriveAnalytics(ctx, "")
+	if err := d.deriveAnalytics(ctx, stream, ""); err != nil || stream == schemas.ScanStream {
+		return err
 	}
 	if err := wallet.New(d.db, stream, 0, d.p.log).CatchUp(ctx); err != nil {
 		return fmt.Errorf("deriving the wallets of %s again: %w", stream, err)
@@ -145,29 +145,30 @@ const (
 	RebuildsTables    = "tables"
 )
 
-// Rebuild derives the movements of public history again, its rollups, the typed tables, or the wallets of one stream or
+// Rebuild derives the movements of streams again, the rollups of public history, the typed tables, or the wallets of one stream or
 // of those of all nodes. rebuilt is called after each.
 func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(stream string)) error {
 	if err := a.db.open(ctx); err != nil {
 		return err
 	}
-	if what == RebuildsMovements || what == RebuildsRollups {
-		err := a.db.seized(ctx, schemas.ScanStream, func(ctx context.Context) error { return a.db.deriveAnalytics(ctx, what) })
-		if err == nil {
-			rebuilt(schemas.ScanStream)
-		}
-		return err
-	}
-	if only == schemas.ScanStream {
+	if only == schemas.ScanStream && what == RebuildsWallets {
 		return fmt.Errorf("--stream %s: only the streams of nodes have wallets, such as %s", only, schemas.NodeStream("PARTICIPANT"))
 	}
 	streams, err := a.db.nodeStreams(ctx, only)
 	if err != nil {
 		return err
 	}
-	again := a.db.rebuildWallets
-	if what == RebuildsTables {
+	if what == RebuildsRollups {
+		streams = nil
+	}
+	if what != RebuildsWallets && (only == "" || only == schemas.ScanStream) {
 		streams = append(streams, schemas.ScanStream)
+	}
+	again := func(ctx context.Context, stream string) error { return a.db.deriveAnalytics(ctx, stream, what) }
+	switch what {
+	case RebuildsWallets:
+		again = a.db.rebuildWallets
+	case RebuildsTables:
 		again = func(ctx context.Context, stream string) error {
 			return deriveTypedOf(ctx, a.db, stream, a.db.packages.Catalog, true)
 		}
@@ -181,15 +182,15 @@ func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(strea
 	return nil
 }
 
-// deriveAnalytics brings the movements and rollups of public history up to its end. Movements that are derived
-// again from the start have their rollups derived again, too.
-func (d *database) deriveAnalytics(ctx context.Context, again string) error {
+// deriveAnalytics brings the movements of a stream up to its end, and the rollups of public history. Movements
+// that are derived again from the start have their rollups derived again, too.
+func (d *database) deriveAnalytics(ctx context.Context, stream, again string) error {
 	catalog, err := d.p.catalog()
 	if err != nil {
 		return err
 	}
-	movements := analytics.NewMovements(d.db, schemas.ScanStream, catalog, 0, d.p.log)
-	sums := newRollups(d.db, schemas.ScanStream, d.p.log)
+	movements := analytics.NewMovements(d.db, stream, catalog, 0, d.p.log)
+	sums := newRollups(d.db, stream, d.p.log)
 	if again != "" {
 		for _, r := range sums {
 			if err := r.Rebuild(ctx); err != nil {
@@ -203,18 +204,21 @@ func (d *database) deriveAnalytics(ctx context.Context, again string) error {
 		}
 	}
 	if err := movements.CatchUp(ctx); err != nil {
-		return fmt.Errorf("deriving the movements of %s: %w", schemas.ScanStream, err)
+		return fmt.Errorf("deriving the movements of %s: %w", stream, err)
 	}
 	for _, r := range sums {
 		if err := r.CatchUp(ctx); err != nil {
-			return fmt.Errorf("summing %s up: %w", schemas.ScanStream, err)
+			return fmt.Errorf("summing %s up: %w", stream, err)
 		}
 	}
 	return nil
 }
 
-// newRollups are those of public history, and of the verdicts of it that come late.
+// newRollups are those of public history, and of the verdicts of it that come late; none of a node's stream.
 func newRollups(db *store.DB, stream string, log *slog.Logger) []*analytics.Rollups {
+	if stream != schemas.ScanStream {
+		return nil
+	}
 	return []*analytics.Rollups{analytics.NewRollups(db, stream, 0, log), analytics.NewRollups(db, journal.SideStream(stream), 0, log)}
 }
 
@@ -265,15 +269,15 @@ func deriveTypedOf(ctx context.Context, d *database, stream string, catalog *val
 	return nil
 }
 
-// verifyMovements derives the movements of public history again.
-func (s *verifier) verifyMovements(ctx context.Context, p *console.Progress) (*verify.Check, error) {
+// verifyMovements derives the movements of a stream again.
+func (s *verifier) verifyMovements(ctx context.Context, p *console.Progress, stream string) (*verify.Check, error) {
 	catalog, err := s.p.catalog()
 	if err != nil {
 		return nil, err
 	}
 	p.Begin("verify movements", "rows", 0)
 	check := verify.NewCheck(MovementsCheck, 0)
-	looked, err := analytics.NewAudit(s.db.db, schemas.ScanStream, catalog, s.p.log).Run(ctx, func(d analytics.Difference) {
+	looked, err := analytics.NewAudit(s.db.db, stream, catalog, s.p.log).Run(ctx, func(d analytics.Difference) {
 		where := "table movements"
 		if d.UpdateID != "" {
 			where += ", update " + d.UpdateID
@@ -294,10 +298,10 @@ func (s *verifier) verifyMovements(ctx context.Context, p *console.Progress) (*v
 }
 
 // verifyRollups sums public history up again.
-func (s *verifier) verifyRollups(ctx context.Context, p *console.Progress) (*verify.Check, error) {
+func (s *verifier) verifyRollups(ctx context.Context, p *console.Progress, public string) (*verify.Check, error) {
 	p.Begin("verify rollups", "rows", 0)
 	check := verify.NewCheck(RollupsCheck, 0)
-	for _, stream := range []string{schemas.ScanStream, journal.SideStream(schemas.ScanStream)} {
+	for _, stream := range []string{public, journal.SideStream(public)} {
 		looked, err := analytics.NewRollupsAudit(s.db.db, stream).Run(ctx, func(d analytics.RollupDifference) {
 			check.Add(verify.Finding{What: "a row of table " + d.Table, Where: d.Where, Expected: d.Expected, Found: d.Found})
 		})

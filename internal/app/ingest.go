@@ -144,14 +144,12 @@ func (s *streams) alongside(ctx context.Context, from *ingested, beside ...func(
 			return err
 		}
 	}
-	if movements := s.movements(from); movements != nil {
-		if err := movements.CatchUp(ctx); err != nil {
+	if err := s.movements(from).CatchUp(ctx); err != nil {
+		return err
+	}
+	for _, sums := range newRollups(from.db, from.stream(), s.p.log) {
+		if err := sums.CatchUp(ctx); err != nil {
 			return err
-		}
-		for _, sums := range newRollups(from.db, from.stream(), s.p.log) {
-			if err := sums.CatchUp(ctx); err != nil {
-				return err
-			}
 		}
 	}
 	if err := s.typed(from).CatchUp(ctx); err != nil {
@@ -185,11 +183,7 @@ func (s *streams) wallets(from *ingested) *wallet.Wallets {
 	return wallet.New(from.db, from.stream(), 0, s.p.log)
 }
 
-// movements are those of public history, nil for a node's stream.
 func (s *streams) movements(from *ingested) *analytics.Movements {
-	if from.stream() != schemas.ScanStream {
-		return nil
-	}
 	return analytics.NewMovements(from.db, from.stream(), s.catalog, 0, s.p.log)
 }
 
@@ -248,11 +242,9 @@ func (s *streams) derive(ctx context.Context, from *ingested) error {
 	if wallets := s.wallets(from); wallets != nil {
 		following(wallets.Run)
 	}
-	if movements := s.movements(from); movements != nil {
-		following(movements.Run)
-		for _, sums := range newRollups(from.db, from.stream(), s.p.log) {
-			following(sums.Run)
-		}
+	following(s.movements(from).Run)
+	for _, sums := range newRollups(from.db, from.stream(), s.p.log) {
+		following(sums.Run)
 	}
 	following(s.typed(from).Run)
 	return group.Wait()

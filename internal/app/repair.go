@@ -394,8 +394,8 @@ func (r *repairer) findDerived(ctx context.Context) error {
 	if len(tables) > 0 && !tables[0].OK {
 		r.report.Derived = append(r.report.Derived, RebuildsTables)
 	}
-	if r.stream == schemas.ScanStream {
-		return r.findAnalytics(ctx)
+	if err := r.findAnalytics(ctx); err != nil || r.stream == schemas.ScanStream {
+		return err
 	}
 	_, differences, err := wallet.NewAudit(r.db.db, r.stream).Run(ctx)
 	if len(differences) > 0 {
@@ -406,15 +406,15 @@ func (r *repairer) findDerived(ctx context.Context) error {
 
 // findAnalytics compares the movements with history, and the rollups with both.
 func (r *repairer) findAnalytics(ctx context.Context) error {
-	check, err := r.verifier().verifyMovements(ctx, r.progress)
+	check, err := r.verifier().verifyMovements(ctx, r.progress, r.stream)
 	if err == nil && !check.OK {
 		r.report.Derived = append(r.report.Derived, RebuildsMovements)
 		return nil // rollups come with them
 	}
-	if err != nil {
+	if err != nil || r.stream != schemas.ScanStream {
 		return err
 	}
-	check, err = r.verifier().verifyRollups(ctx, r.progress)
+	check, err = r.verifier().verifyRollups(ctx, r.progress, r.stream)
 	if err == nil && !check.OK {
 		r.report.Derived = append(r.report.Derived, RebuildsRollups)
 	}
@@ -460,7 +460,7 @@ func (r *repairer) repairDerived(ctx context.Context) error {
 		case RebuildsWallets:
 			err = r.db.rebuildWallets(ctx, r.stream)
 		case RebuildsMovements, RebuildsRollups:
-			err = r.db.deriveAnalytics(ctx, kind)
+			err = r.db.deriveAnalytics(ctx, r.stream, kind)
 		case RebuildsTables:
 			err = deriveTypedOf(ctx, r.db, r.stream, r.db.packages.Catalog, true)
 		default:

@@ -29,7 +29,7 @@ const ObjectsCheck = "objects"
 // WalletsCheck is the name of the check of what is derived from the streams of nodes for wallets.
 const WalletsCheck = "wallets"
 
-// MovementsCheck is the name of the check of what public history did to the holdings of parties.
+// MovementsCheck is the name of the check of what streams did to the holdings of parties.
 const MovementsCheck = "movements"
 
 // RollupsCheck is the name of the check of what public history adds up to by hours.
@@ -111,7 +111,7 @@ func (f *VerifyConfig) check(names, scanURLs []string) error {
 	switch {
 	case f.onlyParts():
 	case !f.public() && (f.Peer != "" || len(f.Checks) > 0 && len(f.ofNodes()) == 0):
-		return fmt.Errorf("--stream %s: days, verdicts, rewards, movements, rollups and objects, and --peer, are about stream %s", f.Stream, schemas.ScanStream)
+		return fmt.Errorf("--stream %s: days, verdicts, rewards, rollups and objects, and --peer, are about stream %s", f.Stream, schemas.ScanStream)
 	case len(f.Checks) == 0:
 		f.Checks = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == verify.Days && f.Peer == "" })
 	case !f.has(verify.Days):
@@ -132,7 +132,7 @@ func (f *VerifyConfig) onlyParts() bool { return slices.Equal(f.Checks, []string
 // ofNodes are the checks that apply to a node's own stream.
 func (f *VerifyConfig) ofNodes() []string {
 	return slices.DeleteFunc(slices.Clone(f.Checks), func(n string) bool {
-		return n == ObjectsCheck || n == MovementsCheck || n == RollupsCheck || n == verify.Days || n == verify.Verdicts || n == verify.Rewards || n == partsCheck
+		return n == ObjectsCheck || n == RollupsCheck || n == verify.Days || n == verify.Verdicts || n == verify.Rewards || n == partsCheck
 	})
 }
 
@@ -262,7 +262,8 @@ func (s *verifier) verifyChecks(ctx context.Context, p *console.Progress, f *Ver
 func (s *verifier) verifyNode(ctx context.Context, p *console.Progress, f *VerifyConfig, stream string) (*verify.Report, error) {
 	report := new(verify.Report)
 	cfg := verify.Config{
-		Source: audit.NewReader(s.db.db, stream), Node: nodehistory.NewReader(s.db.db, stream), Checks: slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == WalletsCheck || n == TablesCheck }),
+		Source: audit.NewReader(s.db.db, stream), Node: nodehistory.NewReader(s.db.db, stream),
+		Checks:      slices.DeleteFunc(f.ofNodes(), func(n string) bool { return n == WalletsCheck || n == TablesCheck || n == MovementsCheck }),
 		SkipDigests: !f.digests(), Segments: schemas.SegmentLength(s.p.cfg.BulkSegments),
 	}
 	if err := s.addCopies(ctx, &cfg, f.Stream != ""); err != nil {
@@ -273,6 +274,13 @@ func (s *verifier) verifyNode(ctx context.Context, p *console.Progress, f *Verif
 		if report, err = s.verifyStream(ctx, p, cfg); err != nil {
 			return nil, err
 		}
+	}
+	if f.has(MovementsCheck) {
+		check, err := s.verifyMovements(ctx, p, stream)
+		if err != nil {
+			return nil, err
+		}
+		report.Checks = append(report.Checks, check)
 	}
 	if err := verifyTables(ctx, s, f, stream, &report.Checks); err != nil {
 		return nil, err
@@ -317,13 +325,13 @@ func (s *verifier) verifyPublic(ctx context.Context, p *console.Progress, f *Ver
 	v.Seconds["store"] = time.Since(start).Seconds()
 	for _, derived := range []struct {
 		name   string
-		verify func(context.Context, *console.Progress) (*verify.Check, error)
+		verify func(ctx context.Context, p *console.Progress, stream string) (*verify.Check, error)
 	}{{MovementsCheck, s.verifyMovements}, {RollupsCheck, s.verifyRollups}} {
 		if !f.has(derived.name) {
 			continue
 		}
 		start = time.Now()
-		check, err := derived.verify(ctx, p)
+		check, err := derived.verify(ctx, p, schemas.ScanStream)
 		if err != nil {
 			return err
 		}

@@ -55,6 +55,10 @@ type CoinEvent struct {
 	Children                                     []int32
 	// Contract is the place_key of the contract, see table places; 0 where it is no coin.
 	Contract uint64
+
+	// Told by a node's own stream only: see schemas.LocalEvent.
+	ACSDelta       bool
+	LastDescendant int32
 }
 
 // Each calls take for each row, in order.
@@ -69,6 +73,29 @@ func (b *CoinEvents) Each(take func(e *CoinEvent)) {
 		e.Children, e.Contract = rowOf(children, b.children.Offsets, i), b.contract.Row(i)
 		take(&e)
 	}
+}
+
+// NodeCoinEvents are CoinEvents of a node's own stream.
+type NodeCoinEvents struct {
+	CoinEvents
+	offset         proto.ColInt64
+	acsDelta       proto.ColBool
+	lastDescendant proto.ColInt32
+}
+
+// NewNodeCoinEvents returns a block without rows.
+func NewNodeCoinEvents() *NodeCoinEvents { return &NodeCoinEvents{CoinEvents: *NewCoinEvents()} }
+
+func (b *NodeCoinEvents) columns() []column {
+	return append(b.CoinEvents.columns(), column{"node_offset", &b.offset}, column{"acs_delta", &b.acsDelta}, column{"last_descendant", &b.lastDescendant})
+}
+
+// Each calls take for each row, in order.
+func (b *NodeCoinEvents) Each(take func(e *CoinEvent)) {
+	b.CoinEvents.Each(func(e *CoinEvent) {
+		e.Offset, e.ACSDelta, e.LastDescendant = b.offset.Row(e.row), b.acsDelta.Row(e.row), b.lastDescendant.Row(e.row)
+		take(e)
+	})
 }
 
 // Shape is that of the body.

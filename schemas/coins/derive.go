@@ -23,11 +23,17 @@ func (d *Deriver) Update(u *Update) []Movement {
 	d.u, d.movements = u, d.movements[:0]
 	if u.Opening {
 		d.opening()
-	} else {
-		d.findFrames()
-		d.findTransient()
-		d.noteRepeats()
-		d.explain()
+		return d.number()
+	}
+	d.findFrames()
+	if u.Local {
+		d.leaveUnclear()
+	}
+	d.findTransient()
+	d.noteRepeats()
+	d.explain()
+	if u.Local {
+		d.keepActive()
 	}
 	return d.number()
 }
@@ -175,7 +181,9 @@ func (d *Deriver) frameAt(at int) {
 			s.take(i, at)
 		}
 	}
-	s.nameOutermost(at)
+	if at < 0 {
+		s.nameOutermost(func(i int) bool { return s.Deriver.frame[i] < 0 })
+	}
 	switch s.kind {
 	case transfers:
 		s.transfer()
@@ -210,21 +218,30 @@ func (s *scene) begin(at int) {
 	}
 }
 
-// nameOutermost names the event of coins without a frame: the first that has one.
-func (s *scene) nameOutermost(at int) {
-	if at >= 0 {
+// nameOutermost names the event around coins that no frame explains: around the first of some.
+func (s *scene) nameOutermost(some func(i int) bool) {
+	for i := range s.u.Events {
+		if s.u.Events[i].Does == Nothing || !some(i) {
+			continue
+		}
+		for at := i; at >= 0; at = s.u.Events[at].Parent {
+			e := &s.u.Events[at]
+			s.of.Event, s.of.Choice, s.of.Template = e.Node, e.Choice, e.Template
+			s.of.Purpose = cmp.Or(frames[e.Choice].purpose, s.of.Purpose)
+			if e.Told != nil {
+				s.told.Sender = cmp.Or(e.Told.Sender, s.told.Sender)
+			}
+		}
 		return
 	}
-	for i := range s.u.Events {
-		if e := &s.u.Events[i]; e.Does != Nothing && s.Deriver.frame[i] < 0 {
-			root := i
-			for s.u.Events[root].Parent >= 0 {
-				root = s.u.Events[root].Parent
-			}
-			s.of.Event, s.of.Choice, s.of.Template = s.u.Events[root].Node, s.u.Events[root].Choice, s.u.Events[root].Template
-			return
-		}
+}
+
+// other is who an argument names as the sender, unless that is the party.
+func (s *scene) other(party string) string {
+	if s.told.Sender == party {
+		return ""
 	}
+	return s.told.Sender
 }
 
 // take adds the coin of event i. What a frame both creates and consumes is not counted.
@@ -278,7 +295,7 @@ func (s *scene) add(party string, pocket int, amount decimal.Decimal, cause Caus
 // unexplained tells of an account that no rule explains.
 func (s *scene) unexplained(a *account) {
 	for pocket := range a.in {
-		s.add(a.owner, pocket, a.net(pocket), Unexplained, "", "")
+		s.add(a.owner, pocket, a.net(pocket), Unexplained, "", s.other(a.owner))
 	}
 }
 
@@ -412,60 +429,6 @@ func (s *scene) expire() {
 			s.add(a.owner, pocket, a.out[pocket], Unexplained, "", "")
 		}
 	}
-}
-
-// settle explains a settlement by its legs. Its owners unlock what they held ready, and may lock coins
-// for the next one.
-func (s *scene) settle(at int) {
-	for _, l := range s.told.Legs {
-		s.leg(l.Sender, LegSide{l.ID, l.Reason, l.Receiver, l.Amount.Neg()})
-		if l.Receiver != "" {
-			s.leg(l.Receiver, LegSide{l.ID, l.Reason, l.Sender, l.Amount})
-		}
-	}
-	for i := range s.u.Events {
-		if t := s.u.Events[i].Told; s.Deriver.frame[i] == at && s.of.Choice == template.AllocationSettle && t != nil && t.Log != nil {
-			for _, side := range t.Log.Sides {
-				s.leg(t.Log.Account, side)
-			}
-		}
-	}
-	s.of.Reference, s.of.Reason = "", ""
-	for i := range s.accounts {
-		a := &s.accounts[i]
-		s.relock(a)
-		s.add(a.owner, 0, a.net(0).Plus(a.net(1)), Unexplained, "", "")
-	}
-}
-
-// leg explains a part of what a settlement does to an account.
-func (s *scene) leg(party string, l LegSide) {
-	s.of.Reference, s.of.Reason = l.ID, l.Reason
-	a := s.account(party)
-	a.out[0] = a.out[0].Minus(l.Amount) // now explained
-	switch {
-	case l.Other != "":
-		s.add(party, 0, l.Amount, Transfer, "", l.Other)
-	case l.Amount.Sign() < 0:
-		s.add(party, 0, l.Amount, Burn, s.burns, "")
-	default:
-		s.add(party, 0, l.Amount, Mint, Other, "")
-	}
-}
-
-// SettlesAlone reports whether an update settles an allocation whose legs only the event log tells.
-func (u *Update) SettlesAlone() bool {
-	return slices.ContainsFunc(u.Events, func(e Event) bool {
-		if e.Choice != template.AllocationSettle {
-			return false
-		}
-		for p := e.Parent; p >= 0; p = u.Events[p].Parent {
-			if u.Events[p].Choice == template.SettlementFactorySettleBatch {
-				return false
-			}
-		}
-		return true
-	})
 }
 
 // number puts the movements in order, adds up those of one kind, and numbers them.

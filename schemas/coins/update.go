@@ -19,6 +19,8 @@ type Update struct {
 	Admin string
 	// Round is the mining round that was open, -1 where that is not known.
 	Round int64
+	// Local says that it is of a node's own stream, which shows a part of most updates.
+	Local bool
 	// Opening says that the update carries coins over into a stream that begins with them.
 	Opening bool
 	// Events are exercises, and the events that create coins, ascending by node.
@@ -47,6 +49,11 @@ type Event struct {
 	ID   uint64 // which one: a hash of its contract id
 
 	Told *Told // what a frame says, may be nil
+
+	// Of a node's own stream only. Active says that the coin enters or leaves the contracts active on the
+	// node; Unclear, that the event may do more than it shows: its choice is not known, or the worth of the coin
+	// that it consumes is not.
+	Active, Unclear bool
 }
 
 // Coin is a holding, locked or not.

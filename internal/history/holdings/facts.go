@@ -27,6 +27,7 @@ type facts struct {
 	updates []coins.Update
 	// Of the update under way: the index of each exercise by node number, plus 1, of the nodes below it.
 	parents []int32
+	open    []openExercise // of a node's own stream: those around the next event
 }
 
 type typeKey struct{ packageName, template, iface, choice string }
@@ -62,6 +63,12 @@ func (f *facts) coin(e *store.CoinEvent) coins.Coin {
 	return c
 }
 
+// governance is the governance party that a coin names.
+func (f *facts) governance(e *store.CoinEvent) string {
+	f.body.begin(e, f.typesOf(e))
+	return f.body.name(governance)
+}
+
 // roundOf reads a mining round.
 func (f *facts) roundOf(e *store.CoinEvent) (o openRound, ok bool) {
 	f.body.begin(e, f.typesOf(e))
@@ -70,8 +77,8 @@ func (f *facts) roundOf(e *store.CoinEvent) (o openRound, ok bool) {
 	return openRound{at, n}, numbered && timed
 }
 
-// open adds a coin with which the stream begins.
-func (f *facts) open(admin string, e *store.CoinEvent, c coins.Coin) {
+// carryOver adds a coin with which the stream begins.
+func (f *facts) carryOver(admin string, e *store.CoinEvent, c coins.Coin) {
 	f.updates = append(f.updates, coins.Update{
 		Position: e.Position, Admin: admin, Opening: true, Events: []coins.Event{{Parent: -1, Does: coins.Creates, Coin: c, ID: e.Contract}},
 	})
@@ -80,8 +87,13 @@ func (f *facts) open(admin string, e *store.CoinEvent, c coins.Coin) {
 // event adds an event to its update.
 func (f *facts) event(admin string, e *store.CoinEvent) {
 	u := f.update(admin, e)
-	event := coins.Event{Node: e.Node, Parent: f.parent(e.Node), Choice: e.Choice, ID: e.Contract}
+	event := coins.Event{Node: e.Node, Parent: f.parent(e.Node), Choice: e.Choice, ID: e.Contract, Active: e.ACSDelta}
+	if u.Local {
+		event.Parent = f.around(u, e)
+	}
 	switch {
+	case e.Kind == schemas.Unassigned: // it stays a coin elsewhere
+		event.Does = coins.Consumes
 	case e.Kind == schemas.Exercised:
 		f.exercise(u, &event, e)
 	case e.Contract == 0: // an entry of the name service
@@ -105,7 +117,8 @@ func (f *facts) update(admin string, e *store.CoinEvent) *coins.Update {
 	}
 	f.updates = slices.Grow(f.updates[:n], 1)[:n+1]
 	u := &f.updates[n]
-	*u = coins.Update{Position: e.Position, Admin: admin, Events: u.Events[:0]}
+	*u = coins.Update{Position: e.Position, Admin: admin, Local: e.Offset > 0, Events: u.Events[:0]}
+	f.open = f.open[:0]
 	return u
 }
 
@@ -123,6 +136,27 @@ func (f *facts) parent(node int32) int {
 	return int(f.parents[node]) - 1
 }
 
+// around is the index of the exercise around an event of a node's own stream, -1 if none is seen.
+func (f *facts) around(u *coins.Update, e *store.CoinEvent) int {
+	for n := len(f.open); n > 0 && f.open[n-1].last < e.Node; n-- {
+		f.open = f.open[:n-1]
+	}
+	parent := -1
+	if n := len(f.open); n > 0 {
+		parent = f.open[n-1].index
+	}
+	if e.Kind == schemas.Exercised {
+		f.open = append(f.open, openExercise{len(u.Events), e.LastDescendant})
+	}
+	return parent
+}
+
+// openExercise is one by its index, with the last node below it.
+type openExercise struct {
+	index int
+	last  int32
+}
+
 func (f *facts) exercise(u *coins.Update, event *coins.Event, e *store.CoinEvent) {
 	for _, child := range e.Children {
 		if int(child) >= len(f.parents) {
@@ -133,6 +167,7 @@ func (f *facts) exercise(u *coins.Update, event *coins.Event, e *store.CoinEvent
 	if e.Contract != 0 {
 		event.Does = coins.Consumes
 	}
+	event.Unclear = u.Local && f.typesOf(e).argument == nil
 	if coins.IsTold(e.Choice) || f.logs && e.Choice == template.EventLogHoldingsChange {
 		event.Template, event.Told = schemas.TemplateName(e.PackageName, e.TemplateID), f.told(e)
 	}

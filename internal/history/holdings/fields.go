@@ -18,6 +18,7 @@ const (
 	owner field = iota
 	amount
 	lockedFor
+	governance
 	number
 	opensAt
 	entryName
@@ -42,6 +43,7 @@ var paths = [fieldCount][][]string{
 	owner:       {{"owner"}, {"amulet", "owner"}},
 	amount:      {{"amount", "initialAmount"}, {"amulet", "amount", "initialAmount"}},
 	lockedFor:   {{"lock", "optContext"}},
+	governance:  {{"dso"}, {"amulet", "dso"}},
 	number:      {{"round", "number"}},
 	opensAt:     {{"opensAt"}},
 	entryName:   {{"name"}},

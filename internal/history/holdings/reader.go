@@ -35,6 +35,12 @@ var (
 	governanceParty string
 	//go:embed sql/first_migration.sql
 	firstMigration string
+	//go:embed sql/node_coin_events.sql
+	nodeCoinEvents string
+	//go:embed sql/node_coin.sql
+	nodeCoin string
+	//go:embed sql/node_held_coins.sql
+	nodeHeldCoins string
 )
 
 // Reader reads ranges of a stream, one after another. It remembers the coins that were created, so that
@@ -52,12 +58,19 @@ type Reader struct {
 	rounds  rounds
 
 	block *store.CoinEvents
+	local *store.NodeCoinEvents
 	facts facts
+}
+
+// rangeBlock has the events of a range.
+type rangeBlock interface {
+	store.Block
+	Each(take func(e *store.CoinEvent))
 }
 
 // NewReader returns a reader of a stream with a catalogue of the choices.
 func NewReader(db *store.DB, stream string, catalog *values.Catalog, log *slog.Logger) *Reader {
-	return &Reader{db: db, stream: stream, log: log, first: -1, through: schemas.Start, block: store.NewCoinEvents(), facts: newFacts(stream, catalog)}
+	return &Reader{db: db, stream: stream, log: log, first: -1, through: schemas.Start, block: store.NewCoinEvents(), local: store.NewNodeCoinEvents(), facts: newFacts(stream, catalog)}
 }
 
 // NewLoggedReader is NewReader for one that reads the event log with all updates.
@@ -108,12 +121,8 @@ func (r *Reader) read(ctx context.Context, after, through schemas.Position) erro
 // begin finds out what must be known before a range.
 func (r *Reader) begin(ctx context.Context, after schemas.Position) error {
 	of := store.Params{"stream": store.Text(r.stream)}
-	if r.party == "" {
-		party, _, err := store.SelectOne(ctx, r.db, governanceParty, of, store.NewRecords[found]())
-		if err != nil {
-			return fmt.Errorf("reading the governance party: %w", err)
-		}
-		r.party = party.Name
+	if err := r.findParty(ctx, of); err != nil {
+		return fmt.Errorf("reading the governance party: %w", err)
 	}
 	if r.first < 0 {
 		first, ok, err := store.SelectOne(ctx, r.db, firstMigration, of, store.NewRecords[migration]())
@@ -124,10 +133,28 @@ func (r *Reader) begin(ctx context.Context, after schemas.Position) error {
 			r.first = first.ID
 		}
 	}
-	if r.through == after {
-		return nil
+	if r.through == after || r.isNode() {
+		return nil // a node need not see mining rounds
 	}
 	return r.loadRounds(ctx, after)
+}
+
+func (r *Reader) isNode() bool { return r.stream != schemas.ScanStream }
+
+// findParty finds the governance party, unless it is known. A node's stream shows it by a coin.
+func (r *Reader) findParty(ctx context.Context, of store.Params) error {
+	switch {
+	case r.party != "":
+		return nil
+	case r.isNode():
+		return r.db.Select(ctx, nodeCoin, of, r.block, func() error {
+			r.block.Each(func(e *store.CoinEvent) { r.party = r.facts.governance(e) })
+			return nil
+		})
+	}
+	party, _, err := store.SelectOne(ctx, r.db, governanceParty, of, store.NewRecords[found]())
+	r.party = party.Name
+	return err
 }
 
 type (
@@ -176,7 +203,7 @@ func (r *Reader) readImports(ctx context.Context, p *rows.Part) error {
 			c := r.facts.coin(e)
 			r.known.add(e.Contract, &c)
 			if opening {
-				r.facts.open(r.party, e, c)
+				r.facts.carryOver(r.party, e, c)
 			}
 		})
 		return nil
@@ -189,7 +216,11 @@ func (r *Reader) readImports(ctx context.Context, p *rows.Part) error {
 
 // readEvents reads the history of a part. The shards of a cluster are asked one by one.
 func (r *Reader) readEvents(ctx context.Context, p *rows.Part) error {
-	params := p.EventParams()
+	query, params, block := coinEvents, p.EventParams(), rangeBlock(r.block)
+	if r.isNode() {
+		query, block = nodeCoinEvents, r.local
+		params = store.Params{"stream": store.Text(r.stream), "after": store.Int(p.After.Offset), "through": store.Int(p.Through.Offset)}
+	}
 	told, whole := coins.ToldChoices(), slices.Clip(wholeChoices)
 	if r.facts.logs {
 		told, whole = append(told, template.EventLogHoldingsChange), append(whole, template.EventLogHoldingsChange)
@@ -197,8 +228,8 @@ func (r *Reader) readEvents(ctx context.Context, p *rows.Part) error {
 	params["party"], params["told"], params["whole"] = store.Text(r.party), store.Texts(told), store.Texts(whole)
 	start, shards := len(r.facts.updates), r.db.Shards()
 	for _, shard := range shards {
-		err := shard.SelectLarge(ctx, coinEvents, params, r.block, func() error {
-			r.block.Each(func(e *store.CoinEvent) {
+		err := shard.SelectLarge(ctx, query, params, block, func() error {
+			block.Each(func(e *store.CoinEvent) {
 				if isRound(e) {
 					r.rounds.add(r.facts.roundOf(e))
 					return
@@ -258,8 +289,10 @@ func (r *Reader) lookUp(ctx context.Context, missing []*coins.Event) error {
 		for _, e := range chunk {
 			c, ok := found[e.ID]
 			if e.Coin = c; !ok {
-				e.Does = coins.Nothing
-				lost++
+				e.Does, e.Unclear = coins.Nothing, true
+				if e.Active || !r.isNode() { // a node sees the coins of others end that it did not see begin
+					lost++
+				}
 			}
 		}
 		if lost > 0 {
@@ -300,10 +333,13 @@ func (r *Reader) Held(ctx context.Context, at schemas.Position, each func(coins.
 	if err := r.begin(ctx, r.through); err != nil || r.party == "" {
 		return err
 	}
-	params := store.Params{
+	query, params := heldCoins, store.Params{
 		"stream": store.Text(r.stream), "party": store.Text(r.party), "migration": store.Int(at.MigrationID), "at": store.Time(at.RecordTime),
 	}
-	err := r.db.Select(ctx, heldCoins, params, r.block, func() error {
+	if r.isNode() {
+		query, params["at"] = nodeHeldCoins, store.Int(at.Offset)
+	}
+	err := r.db.Select(ctx, query, params, r.block, func() error {
 		r.block.Each(func(e *store.CoinEvent) { each(r.facts.coin(e)) })
 		return nil
 	})
