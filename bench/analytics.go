@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -215,7 +214,7 @@ func followAnalytics(ctx context.Context, l *lab.Lab, s lab.Section) (err error)
 	}
 }
 
-// behind looks how far what is derived for questions is behind history.
+// behind looks how far movements and labels are behind history.
 type behind struct {
 	product *lab.Product
 	history []mark // watermarks of history and when each was seen first
@@ -240,7 +239,7 @@ func (b *behind) look(ctx context.Context) (longest time.Duration, err error) {
 		}
 	}
 	for _, stream := range all {
-		if !strings.HasPrefix(stream.Stream, schemas.ScanStream+"/") || stream.Stream == journal.ContractsStream(schemas.ScanStream) {
+		if stream.Stream != journal.MovementsStream(schemas.ScanStream) { // rollups wait until an hour is over
 			continue
 		}
 		b.derived++

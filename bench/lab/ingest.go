@@ -15,6 +15,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/ingest/scan"
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
+	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -85,7 +86,7 @@ func ingest(ctx context.Context, task LoadTask, db *store.DB, l *Load) error {
 		return err
 	}
 	if task.Analytics {
-		if err := analytics.NewMovements(db, schemas.ScanStream, values.Default(), 0, log).CatchUp(ctx); err != nil {
+		if err := deriveAnalytics(ctx, db, log); err != nil {
 			return err
 		}
 	}
@@ -172,4 +173,17 @@ func (l *Load) finish(ctx context.Context, s *EngineStore, m *Meter, quiet time.
 	}
 	l.Tables, err = s.contents(ctx)
 	return err
+}
+
+// deriveAnalytics derives the tables for questions as a backfill does when its history is in.
+func deriveAnalytics(ctx context.Context, db *store.DB, log *slog.Logger) error {
+	if err := analytics.NewMovements(db, schemas.ScanStream, values.Default(), 0, log).CatchUp(ctx); err != nil {
+		return err
+	}
+	for _, stream := range []string{schemas.ScanStream, journal.SideStream(schemas.ScanStream)} {
+		if err := analytics.NewRollups(db, stream, 0, log).CatchUp(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -29,15 +29,19 @@ FROM (
         )
     ) AS c
     LEFT JOIN (
-        SELECT toInt64(argument.round.number::String) AS round, max(toDecimal128(argument.issuancePerValidatorRewardCoupon::String, 10)) AS validator,
-            max(toDecimal128(argument.issuancePerFeaturedAppRewardCoupon::String, 10)) AS featured,
-            max(toDecimal128(argument.issuancePerUnfeaturedAppRewardCoupon::String, 10)) AS unfeatured,
-            max(contract_id NOT IN (
-                SELECT contract_id FROM contracts_live
-                WHERE stream = 'scan' AND template = 'splice-amulet:Splice.Round:IssuingMiningRound' AND archived_at > '2299-01-01'
-            )) AS over
-        FROM labelled_events
-        WHERE stream = 'scan' AND kind = 'created' AND package_name = 'splice-amulet' AND endsWith(template_id, ':Splice.Round:IssuingMiningRound')
+        SELECT JSONExtractInt(argument, 'record', 'fields', 2, 'value', 'record', 'fields', 1, 'value', 'int64') AS round,
+            max(toDecimal128(JSONExtractString(argument, 'record', 'fields', 3, 'value', 'numeric'), 10)) AS validator,
+            max(toDecimal128(JSONExtractString(argument, 'record', 'fields', 4, 'value', 'numeric'), 10)) AS featured,
+            max(toDecimal128(JSONExtractString(argument, 'record', 'fields', 5, 'value', 'numeric'), 10)) AS unfeatured,
+            max(archived_at) < '2299-01-01' AS over
+        FROM (
+            SELECT argument, archived_at FROM contracts_live
+            WHERE stream = 'scan' AND template = 'splice-amulet:Splice.Round:IssuingMiningRound'
+                AND migration_id = (SELECT max(migration_id) FROM updates WHERE stream = 'scan')
+            UNION ALL
+            SELECT argument, archived_at FROM contracts_archived
+            WHERE stream = 'scan' AND template = 'splice-amulet:Splice.Round:IssuingMiningRound'
+        )
         GROUP BY round
     ) AS r ON r.round = c.round
 )
