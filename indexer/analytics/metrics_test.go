@@ -37,6 +37,8 @@ func TestMetricsAreSumsOfHistory(t *testing.T) {
 		"burned":              day("-sumIf(amount, cause = 'burn')", "movements WHERE cause != 'opening'"),
 		"transfers":           day("countIf(cause = 'transfer' AND amount > 0 AND party != counterparty)", "movements WHERE cause != 'opening'"),
 		"supply":              "SELECT concat(day, ' ', toString(sum(change) OVER (ORDER BY day))) FROM (SELECT " + start + " AS day, sum(amount) AS change FROM movements GROUP BY day) ORDER BY day",
+		"rewards":             day("sumIf(amount, cause = 'mint' AND class NOT IN ('tap', 'other', 'development_fund'))", "movements WHERE cause != 'opening'"),
+		"received":            day("sumIf(amount, cause = 'transfer' AND amount > 0 AND party != counterparty)", "movements WHERE cause != 'opening'"),
 		"updates":             day("count()", "updates"),
 		"events":              day("count()", "events"),
 		"rejected":            day("countIf(result = 'VERDICT_RESULT_REJECTED')", "verdicts"),

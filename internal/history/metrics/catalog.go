@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	_ "embed"
 	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/history/rollups"
@@ -85,10 +86,19 @@ var Catalog = slices.Concat(
 	parties("active_users", "Parties that submit transactions which are accepted", ofUsers, rollups.PartyHours),
 	parties("active_addresses", "Parties whose holdings move, or that sign, observe or act in an event, without the governance party", ofAddresses, rollups.PartyHours, rollups.BalanceHours),
 	[]Metric{
+		{Name: "rewards", Unit: Coin, Meaning: "Coins that parties mint as rewards of apps, validators and operators, by party and class", Grains: withRound, GroupBy: []string{"party", "class"}, tables: []rollups.Table{movements}, value: "sum(m.amount)", where: "cause = 'mint' AND class NOT IN ('tap', 'other', 'development_fund')"},
+		{Name: "received", Unit: Coin, Meaning: "Coins that parties receive of others, by party", Grains: withRound, GroupBy: []string{"party"}, tables: []rollups.Table{movements}, value: "sum(m.amount)", where: "cause = 'transfer' AND amount > 0 AND party != counterparty"},
+		{Name: "paid", Unit: Coin, Meaning: "Coins of parties that are burnt for a purpose, by party and class such as traffic or fee", Grains: withRound, GroupBy: []string{"party", "class"}, tables: []rollups.Table{movements}, value: "-sum(m.amount)", where: "cause = 'burn' AND class != 'expiry'"},
 		{Name: "submitted", Unit: "transactions", Meaning: "Accepted transactions by the parties that submit them; those of several parties count for each", Grains: overTime, GroupBy: []string{"party"}, tables: []rollups.Table{rollups.PartyHours}, value: "sum(m.transactions)"},
 		{Name: "submitted_traffic", Unit: "bytes", Meaning: "Traffic of transactions by the parties that submit them; those of several parties count for each", Grains: overTime, GroupBy: []string{"party"}, tables: []rollups.Table{rollups.PartyHours}, value: "sum(m.traffic)"},
 	},
 )
+
+// movements are read themselves where parties are told apart.
+var movements = rollups.Table{Name: "movements", Rows: partyMovements}
+
+//go:embed sql/party_movements.sql
+var partyMovements string
 
 func moved(name, meaning, value, where string, groups ...string) Metric {
 	return Metric{Name: name, Unit: Coin, Meaning: meaning, Grains: withRound, GroupBy: groups, tables: []rollups.Table{rollups.MovementHours}, value: value, where: where}

@@ -116,6 +116,11 @@ func (r *Reader) parts(ctx context.Context) (list []part, err error) {
 
 // source is a query for all rows of a table, and adds its parameters.
 func source(t rollups.Table, parts []part, params store.Params) string {
+	if t.Name == movements.Name {
+		at := parts[0].through
+		through := store.Params{"stream": store.Text(parts[0].stream), "migration": store.Int(at.MigrationID), "time": store.Time(store.Clamp(at.RecordTime)), "id": store.Text(at.UpdateID)}
+		return "(\n" + prefixed(t.Rows, "movements_", through, params) + "\n)"
+	}
 	var queries []string
 	for i, p := range parts {
 		if !slices.ContainsFunc(rollups.Tables(p.stream), func(of rollups.Table) bool { return of.Name == t.Name }) {
