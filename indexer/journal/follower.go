@@ -48,16 +48,25 @@ type Follower struct {
 	pace   time.Duration
 	hours  bool // ranges are whole hours
 
-	loaded bool
-	state  State
-	source int64  // sequence of the last commit of the stream that is taken; 0 = not known
-	rows   uint64 // items and events of the last step
+	rangeRows uint64 // after which a range ends
+	loaded    bool
+	state     State
+	source    int64  // sequence of the last commit of the stream that is taken; 0 = not known
+	rows      uint64 // items and events of the last step
 }
 
 // NewFollower returns a follower of a stream with a journal under the name own. pace is the least
 // time from one step to the next while it keeps up with the stream.
 func NewFollower(db *store.DB, stream, own string, pace time.Duration, log *slog.Logger) *Follower {
-	return &Follower{db: db, stream: stream, own: own, name: uuid.NewString(), pace: pace, log: log.With("stream", own)}
+	return &Follower{db: db, stream: stream, own: own, name: uuid.NewString(), pace: pace, log: log.With("stream", own), rangeRows: maxRangeRows}
+}
+
+// NewSmallFollower is NewFollower with ranges of at most as many items and events as given, unless a single batch
+// has more: for what must not hold up something else for long.
+func NewSmallFollower(db *store.DB, stream, own string, pace time.Duration, log *slog.Logger, rangeRows uint64) *Follower {
+	f := NewFollower(db, stream, own, pace, log)
+	f.rangeRows = rangeRows
+	return f
 }
 
 // Committed is the end of the last range that was committed, as of the last Load or Take.
@@ -208,7 +217,7 @@ func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
 	}
 	source := f.source
 	for i, c := range commits {
-		if i > 0 && (row.Items+row.Events+c.Items+c.Events > maxRangeRows || !SameKind(row.Through, c.Through)) {
+		if i > 0 && (row.Items+row.Events+c.Items+c.Events > f.rangeRows || !SameKind(row.Through, c.Through)) {
 			break
 		}
 		row.Through, source = c.Through, c.Sequence

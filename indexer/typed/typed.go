@@ -66,6 +66,10 @@ type Typed struct {
 	events      *store.Events  // kept for its memory
 }
 
+// fillRows bounds the ranges of fills, by items and events: tables that are live wait for one at a time, and may
+// wait for a second.
+const fillRows = 40_000
+
 // liveFill stands for all fills that have joined.
 const liveFill = 0
 
@@ -229,7 +233,7 @@ func (t *Typed) follower(fill int64) *journal.Follower {
 	}
 	f := t.fills[fill]
 	if f == nil {
-		f = journal.NewFollower(t.db, t.stream, fmt.Sprintf("%s/%d", journals.TypedStream(t.stream), fill), t.pace, t.log)
+		f = journal.NewSmallFollower(t.db, t.stream, fmt.Sprintf("%s/%d", journals.TypedStream(t.stream), fill), t.pace, t.log, fillRows)
 		t.fills[fill] = f
 	}
 	return f

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -250,5 +251,40 @@ func TestTablesSurviveAnyEnd(t *testing.T) {
 	f.catchUp(t, f.typed(values.Default()))
 	if got := f.digest(t, tables); !slices.Equal(got, want) {
 		t.Errorf("taken back and written again the tables have\n%q, before\n%q", got, want)
+	}
+}
+
+// TestTablesOfANode derives tables of the stream of a node that begins with contracts, and compares them with
+// its events and with the lifetimes of its contracts.
+func TestTablesOfANode(t *testing.T) {
+	f := newFixture(t)
+	name, items := indexertest.NodeItems(t, devnet.Config{Updates: 300, Seed: 3, Days: 2, Node: &devnet.NodeConfig{}}, true)
+	f.writer = indexer.NewWriter(f.db, name, f.log)
+	f.add(t, values.Default(), all[0])
+	f.write(t, indexertest.NodeBatches(name, items, len(items)/3)...)
+	d := New(f.db, name, values.Default(), time.Millisecond, f.log)
+	f.catchUp(t, d)
+	if err := indexer.NewLifetimes(f.db, name, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ what, typed, stored string }{
+		{
+			"contracts", "SELECT concat(toString(count()), ' ', toString(sum(cityHash64(_contract_id, _offset))), ' ', toString(countIf(_unfit != ''))) FROM " + coin,
+			`SELECT concat(toString(count()), ' ', toString(sum(cityHash64(contract_id, node_offset))), ' 0') FROM (
+				SELECT contract_id AS contract_id, node_offset FROM events WHERE kind = 'created' AND endsWith(template_id, ':Splice.Amulet:Amulet')
+				UNION ALL SELECT contract_id, node_offset FROM imports WHERE endsWith(template_id, ':Splice.Amulet:Amulet'))`,
+		},
+		{
+			"what is active", "SELECT concat(toString(count()), ' ', toString(sum(cityHash64(_contract_id)))) FROM l" + coin[1:] + " WHERE _archived_at > now()",
+			"SELECT concat(toString(count()), ' ', toString(sum(cityHash64(contract_id)))) FROM contracts_live WHERE template = 'splice-amulet:Splice.Amulet:Amulet' AND archived_at = '2299-12-31'",
+		},
+	} {
+		got, want := indexertest.Texts(t, f.DSN, c.typed), indexertest.Texts(t, f.DSN, c.stored)
+		if len(want) == 0 || strings.HasPrefix(want[0], "0 ") || !slices.Equal(got, want) {
+			t.Errorf("%s: the table has %q, the stream %q", c.what, got, want)
+		}
+	}
+	if looked, err := d.Audit(t.Context(), func(d Difference) { t.Errorf("found %+v", d) }); err != nil || looked == 0 {
+		t.Errorf("%d rows were looked at, %v", looked, err)
 	}
 }
