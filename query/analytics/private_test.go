@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ledgerlake/ledgerlake/indexer"
+	movements "github.com/ledgerlake/ledgerlake/indexer/analytics"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/store"
@@ -22,7 +23,10 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/openapi/openapitest"
 	"github.com/ledgerlake/ledgerlake/query/querytest"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/coins"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 const nodeStream = "node:somebody"
@@ -108,6 +112,23 @@ func (p *private) write(updates int64) {
 	if err := indexer.NewLifetimes(p.db, nodeStream, 0, slog.New(slog.DiscardHandler)).CatchUp(p.Context()); err != nil {
 		p.Fatal(err)
 	}
+	if err := movements.NewMovements(p.db, nodeStream, values.Default(), 0, slog.New(slog.DiscardHandler)).CatchUp(p.Context()); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// pay has alice pay bob: the updates of write move no coins.
+func (p *private) pay() {
+	p.Helper()
+	block := store.NewMovements()
+	for i, party := range []string{"alice::1220", "bob::1220", "alice::1220"} {
+		block.Append(nodeStream, &store.Movement{Position: schemas.Position{UpdateID: fmt.Sprint(i), Offset: int64(i + 1)}, Instrument: "admin/Coin", Movement: coins.Movement{
+			Party: party, Pocket: "unlocked", Amount: decimal.FromInt(1), Cause: coins.Transfer, Choice: "Secret", Source: "coins",
+		}})
+	}
+	if err := p.db.Insert(p.Context(), "movements", "", block); err != nil {
+		p.Fatal(err)
+	}
 }
 
 // get asks as a user and holds the answer against the document.
@@ -158,6 +179,7 @@ func (p *private) rows(user, table string, params ...string) privateAnswer {
 func TestPrivateTables(t *testing.T) {
 	p := newPrivate(t)
 	p.write(5)
+	p.pay()
 	for _, c := range []struct {
 		user, table string
 		want        int
@@ -165,6 +187,7 @@ func TestPrivateTables(t *testing.T) {
 		{"auditor", "updates", 5},
 		{"auditor", "events", 20}, {"alice", "events", 10}, {"both", "events", 20},
 		{"auditor", "contracts", 15}, {"alice", "contracts", 10}, {"both", "contracts", 15},
+		{"auditor", "movements", 3}, {"alice", "movements", 2}, {"both", "movements", 3},
 	} {
 		a := p.rows(c.user, c.table, "limit", "1000")
 		if len(a.Rows) != c.want || a.CompleteTo.Offset != p.end {
@@ -174,6 +197,9 @@ func TestPrivateTables(t *testing.T) {
 			_, told := row["witness_parties"]
 			if c.table == "events" && told != (c.user == "auditor") {
 				t.Errorf("%s gets witnesses: %v", c.user, told)
+			}
+			if _, told := row["choice"]; c.table == "movements" && told != (c.user == "auditor") {
+				t.Errorf("%s gets choices: %v", c.user, told)
 			}
 			if c.user == "alice" && strings.Contains(fmt.Sprint(row["argument"]), "bob") {
 				t.Errorf("alice sees %v", row)
@@ -202,8 +228,8 @@ func TestPrivateTablesAreRefused(t *testing.T) {
 		{"stranger", "tables/events", "", "", 401, "no valid token"},
 		{"nobody", "tables/events", "", "", 403, "may not read as any party"},
 		{"gone", "tables/events", "", "", 403, "may not read as any party"},
-		{"alice", "tables/updates", "", "", 404, "there are events, contracts"},
-		{"alice", "tables/verdicts", "", "", 404, "there are events, contracts"},
+		{"alice", "tables/updates", "", "", 404, "there are events, contracts, movements"},
+		{"alice", "tables/verdicts", "", "", 404, "there are events, contracts, movements"},
 		{"alice", "tables/events", "filter", `"bob::1220" in witness_parties`, 400, `no column "witness_parties"`},
 		{"alice", "tables/events", "columns", "children", 400, `no column "children"`},
 		{"alice", "tables/events", "filter", `stream == "scan"`, 400, `no column "stream"`},

@@ -114,6 +114,11 @@ var ofNodes = []Table{
 		sources: []string{"contracts_live", "contracts_archived"}, json: []string{"argument"}, derived: journal.ContractsStream,
 		offset: "created_offset", seen: "(hasAny(signatories, {readers:Array(String)}) OR hasAny(observers, {readers:Array(String)}))",
 	},
+	{
+		Name: "movements", Title: "What each choice did to the holdings of parties of the node, and why",
+		Key: append([]string{"party", "instrument"}, append(slices.Clip(position), "entry")...), derived: journal.MovementsStream,
+		offset: "node_offset", seen: "party IN {readers:Array(String)}", whole: []string{"event", "purpose", "choice", "template"}, // of the outermost choice, which they may not see
+	},
 }
 
 // packed are the columns that others are computed from.
