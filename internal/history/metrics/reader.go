@@ -77,12 +77,12 @@ type part struct {
 
 // part finds out what there is of a stream whose rollups follow another one.
 func (r *Reader) part(ctx context.Context, stream, follows string) (p part, err error) {
-	p.stream = stream
-	if p.closed, err = journal.Watermark(ctx, r.db, journal.RollupsStream(stream)); err != nil {
+	p.stream, p.through = stream, schemas.Start
+	mark, err := journal.Watermark(ctx, r.db, follows)
+	if err != nil || mark == schemas.Start {
 		return p, err
 	}
-	mark, err := journal.Watermark(ctx, r.db, follows)
-	if err != nil {
+	if p.closed, err = journal.Watermark(ctx, r.db, journal.RollupsStream(stream)); err != nil {
 		return p, err
 	}
 	if p.through = p.closed; !p.closed.Before(mark) {
@@ -100,7 +100,7 @@ func (r *Reader) part(ctx context.Context, stream, follows string) (p part, err 
 	return p, nil
 }
 
-// parts are those of public history and of its late verdicts.
+// parts are those of public history and, if there are any, of its late verdicts.
 func (r *Reader) parts(ctx context.Context) (list []part, err error) {
 	late := journal.SideStream(schemas.ScanStream)
 	for stream, follows := range map[string]string{schemas.ScanStream: journal.MovementsStream(schemas.ScanStream), late: late} {
@@ -108,7 +108,9 @@ func (r *Reader) parts(ctx context.Context) (list []part, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, p)
+		if stream == schemas.ScanStream || p.through != schemas.Start {
+			list = append(list, p)
+		}
 	}
 	slices.SortFunc(list, func(a, b part) int { return strings.Compare(a.stream, b.stream) })
 	return list, nil
