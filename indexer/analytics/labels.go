@@ -50,7 +50,7 @@ type labelKey struct {
 }
 
 func (k labelKey) hash() uint64 {
-	return xxh3.HashString(strings.Join(append([]string{k.PackageName, k.TemplateID, k.InterfaceID, k.Choice, fmt.Sprint(k.Number)}, k.Constructors...), "\x00"))
+	return xxh3.HashString(strings.Join(append([]string{k.PackageName, k.TemplateID, k.InterfaceID, k.Choice, strconv.FormatUint(k.Number, 10)}, k.Constructors...), "\x00"))
 }
 
 // maxKnown bounds the rows that are remembered. One that is not is written again, which does no harm.
@@ -165,6 +165,9 @@ func (l *labels) newShapes(ctx context.Context, p *rows.Part) (list []store.Labe
 	var structured []uint64 // of which each combination of constructors has a row
 	var places []string
 	for i := range shapes {
+		if l.known[shapes[i].key().hash()] {
+			continue
+		}
 		at := structure(shapes[i].Shape)
 		if len(at) == 0 {
 			list = l.appendNew(list, &shapes[i])
@@ -189,9 +192,13 @@ func (l *labels) newShapes(ctx context.Context, p *rows.Part) (list []store.Labe
 	return list, nil
 }
 
+func (s *storedShape) key() labelKey {
+	return labelKey{s.PackageName, s.TemplateID, s.InterfaceID, s.Choice, s.Number, s.Constructors}
+}
+
 // appendNew adds a row for a shape unless it has one.
 func (l *labels) appendNew(list []store.Label, s *storedShape) []store.Label {
-	if !l.remember(labelKey{s.PackageName, s.TemplateID, s.InterfaceID, s.Choice, s.Number, s.Constructors}) {
+	if !l.remember(s.key()) {
 		return list
 	}
 	row := store.Label{
