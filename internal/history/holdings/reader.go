@@ -258,10 +258,13 @@ func (r *Reader) link(ctx context.Context) error {
 			continue
 		}
 		for j := range u.Events {
-			switch e := &u.Events[j]; e.Does {
-			case coins.Creates:
+			switch e := &u.Events[j]; {
+			case e.Does == coins.Nothing:
+			case u.Local && !e.Active:
+				linkWithin(u, e)
+			case e.Does == coins.Creates:
 				r.known.add(e.ID, &e.Coin)
-			case coins.Consumes:
+			default:
 				known, ok := r.known.take(e.ID)
 				if !ok {
 					missing = append(missing, e)
@@ -272,6 +275,20 @@ func (r *Reader) link(ctx context.Context) error {
 		}
 	}
 	return r.lookUp(ctx, missing)
+}
+
+// linkWithin links a coin that is not active on the node, which is known within the update alone: of most
+// others that end the node never saw the beginning, and looking for it would be in vain.
+func linkWithin(u *coins.Update, e *coins.Event) {
+	if e.Does == coins.Creates {
+		return
+	}
+	created := slices.IndexFunc(u.Events, func(c coins.Event) bool { return c.Does == coins.Creates && c.ID == e.ID })
+	if created < 0 {
+		e.Does, e.Unclear = coins.Nothing, true
+		return
+	}
+	e.Coin = u.Events[created].Coin
 }
 
 // lookUp finds out what coins are that were created before the range. One that the store does not have is
@@ -290,9 +307,7 @@ func (r *Reader) lookUp(ctx context.Context, missing []*coins.Event) error {
 			c, ok := found[e.ID]
 			if e.Coin = c; !ok {
 				e.Does, e.Unclear = coins.Nothing, true
-				if e.Active || !r.isNode() { // a node sees the coins of others end that it did not see begin
-					lost++
-				}
+				lost++
 			}
 		}
 		if lost > 0 {
