@@ -122,6 +122,7 @@ var parquetRows = map[schemas.ParquetTable]reflect.Type{
 	schemas.ParquetTraffic:     reflect.TypeFor[schemas.TrafficRow](),
 	schemas.ParquetAppActivity: reflect.TypeFor[schemas.AppActivityRow](),
 	schemas.ParquetImports:     reflect.TypeFor[schemas.ImportRow](),
+	schemas.ParquetMovements:   reflect.TypeFor[schemas.MovementRow](),
 }
 
 // The tables in formats/parquet.md are those that the row types give.
@@ -172,6 +173,8 @@ func parquetType(typ reflect.Type, options string) string {
 	switch {
 	case strings.Contains(options, "timestamp"):
 		name = "timestamp, µs, UTC"
+	case strings.Contains(options, "decimal(10:38)"):
+		name = "decimal(38, 10)"
 	case typ == reflect.TypeFor[[]byte]():
 		name = "string" // a Parquet string; the Go side saves a copy
 	case typ.Kind() == reflect.Slice:

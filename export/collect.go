@@ -213,7 +213,7 @@ func (s *sweep) identify(o bucket.Object) (l leftover, ours bool) {
 		l.unit = ref
 		return l, ref.Stream == s.catalog.Stream()
 	}
-	for _, parse := range []func(string) (schemas.SegmentRef, bool){schemas.ParseLookupKey, schemas.ParseChainKey} {
+	for _, parse := range []func(string) (schemas.SegmentRef, bool){schemas.ParseLookupKey, schemas.ParseChainKey, schemas.ParseDerivedKey} {
 		if ref, ok := parse(l.key); ok {
 			l.unit = ref
 			return l, ref.Stream == s.catalog.Stream()
@@ -360,11 +360,11 @@ func (s *sweep) segmentState(row *store.SegmentRow) (unitState, error) {
 			return unitState{}, err
 		}
 		listed = m.Batch()
-		lookups, err := published.LookupKeys(row)
+		beside, err := published.KeysBeside(row)
 		if err != nil {
 			return unitState{}, err
 		}
-		for _, key := range lookups {
+		for _, key := range beside {
 			listed.Objects = append(listed.Objects, published.Sum{Key: key})
 		}
 	}

@@ -32,7 +32,7 @@ func putText(t *testing.T, c *bucket.Client, key string) {
 // TestCollect leaves what is published, what a run may finish and what is not ours, and
 // removes the rest.
 func TestCollect(t *testing.T) {
-	src := largeDays(61)
+	src := withMovements(largeDays(61))
 	client := openBucket(t)
 	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut, c.Lookups = smallCut, true })
 	exportDueNetwork(t, e)
@@ -45,11 +45,11 @@ func TestCollect(t *testing.T) {
 	stays := []string{
 		schemas.ObjectKey(schemas.ParquetUpdates, never, 0), schemas.NetworkKey(neverFolder, schemas.CompactJSON, 3),
 		schemas.ObjectKey(schemas.ParquetUpdates, schemas.SegmentRef{Stream: "node:a", MigrationID: 1, Date: "2026-07-02"}, 77),
-		schemas.LookupKey(never, 0), schemas.LookupIndexKey(never), schemas.ChainKey(never),
+		schemas.LookupKey(never, 0), schemas.LookupIndexKey(never), schemas.ChainKey(never), schemas.DerivedKey(never),
 		"somebody/else's", "manifests/v1/migration_id=9/date=2026-07-02.json",
 	}
 	goes := []string{
-		schemas.ObjectKey(schemas.ParquetUpdates, day, 77), schemas.LookupKey(day, 77), schemas.NetworkKey(crashFolder, schemas.ProtobufJSON, 77),
+		schemas.ObjectKey(schemas.ParquetUpdates, day, 77), schemas.LookupKey(day, 77), schemas.ObjectKey(schemas.ParquetMovements, day, 77), schemas.NetworkKey(crashFolder, schemas.ProtobufJSON, 77),
 		schemas.StagingKey(schemas.ObjectKey(schemas.ParquetUpdates, day, 0)), schemas.StagingKey(schemas.NetworkKey(crashFolder, schemas.CompactJSON, 0)),
 		schemas.StagingKey(schemas.ObjectKey(schemas.ParquetUpdates, never, 0)),
 	}
@@ -124,7 +124,7 @@ func TestCollectLeavesWhatIsStaged(t *testing.T) {
 
 // TestRetention removes old days and keeps the listings free of gaps.
 func TestRetention(t *testing.T) {
-	src := largeDays(63)
+	src := withMovements(largeDays(63))
 	client := openBucket(t)
 	e := newTestExporter(t, src, client, &memoryCatalog{}, func(c *testConfig) { c.NetworkCut, c.Lookups = smallCut, true })
 	exportDueNetwork(t, e)

@@ -88,7 +88,8 @@ func (e *Exporter) ExportSegment(ctx context.Context, ref schemas.SegmentRef) er
 
 // DueSegments lists the segments that are closed and not published, oldest first. Among
 // them are those that are published and lack something beside: lookup objects, where they
-// are wanted, and for at most one the link in the chain, or any change of the Iceberg tables.
+// are wanted, derived tables, and for at most one the link in the chain, or any change of the
+// Iceberg tables.
 func (e *Exporter) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
 	due, err := e.catalog.DueSegments(ctx)
 	if err != nil {
@@ -176,7 +177,7 @@ func (e *Exporter) export(ctx context.Context, ref schemas.SegmentRef, last stor
 }
 
 // complete adds what stands beside a published segment: its lookup objects, the links that
-// have become possible, and its place in the Iceberg tables.
+// have become possible, its derived tables, and its place in the Iceberg tables.
 func (e *Exporter) complete(ctx context.Context, row store.SegmentRow) error {
 	if e.catalog.LacksLookups(&row) {
 		if err := e.addLookups(ctx, row); err != nil {
@@ -185,6 +186,16 @@ func (e *Exporter) complete(ctx context.Context, row store.SegmentRow) error {
 	}
 	if err := e.extendChain(ctx); err != nil {
 		return err
+	}
+	if err := e.tables.Update(ctx); err != nil {
+		return err
+	}
+	lacks, err := e.catalog.LacksDerived(ctx, &row)
+	if err != nil || !lacks {
+		return err
+	}
+	if err := e.addDerived(ctx, row.Ref()); err != nil {
+		return fmt.Errorf("writing derived tables of segment %s: %w", row.Ref(), err)
 	}
 	return e.tables.Update(ctx)
 }
@@ -224,7 +235,7 @@ func (e *Exporter) write(ctx context.Context, ref schemas.SegmentRef, last store
 }
 
 // deleteStale removes parts of an earlier version that the new one does not have,
-// while the segment is still withdrawn, and lookup objects, which are written anew.
+// while the segment is still withdrawn, and what stands beside it, which is written anew.
 func (e *Exporter) deleteStale(ctx context.Context, last store.SegmentRow, now *published.Manifest) error {
 	if last.Manifest == "" {
 		return nil
@@ -233,12 +244,11 @@ func (e *Exporter) deleteStale(ctx context.Context, last store.SegmentRow, now *
 	if err != nil {
 		return err
 	}
-	lookups, err := published.LookupKeys(&last)
+	stale, err := published.KeysBeside(&last)
 	if err != nil {
 		return err
 	}
-	slices.Reverse(lookups) // the index first
-	stale := lookups
+	slices.Reverse(stale) // what describes others first
 	keep := make(map[string]bool)
 	for _, p := range now.AllParts() {
 		keep[p.Key] = true

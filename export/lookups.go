@@ -252,15 +252,20 @@ func (e *Exporter) addLookups(ctx context.Context, row store.SegmentRow) error {
 	if err := e.publisher.put(ctx, schemas.LookupIndexKey(m.Ref()), bytes.NewReader(data), int64(len(data)), sum, "application/json", overwrite); err != nil {
 		return err
 	}
+	return e.enter(ctx, &row, x)
+}
+
+// enter enters what describes objects beside a published segment into a new version of its row.
+func (e *Exporter) enter(ctx context.Context, row *store.SegmentRow, description interface{ Enter(*store.SegmentRow) error }) error {
 	// A segment that was withdrawn or has expired meanwhile must not come back by this.
-	now, err := e.catalog.LastSegment(ctx, m.Ref())
+	now, err := e.catalog.LastSegment(ctx, row.Ref())
 	if err != nil {
 		return err
 	}
 	if now.State != published.Published || now.ManifestHash != row.ManifestHash {
-		return fmt.Errorf("segment %s was withdrawn meanwhile", m.Ref())
+		return fmt.Errorf("segment %s was withdrawn meanwhile", row.Ref())
 	}
-	if err := x.Enter(&now); err != nil {
+	if err := description.Enter(&now); err != nil {
 		return err
 	}
 	now.Version++

@@ -45,6 +45,13 @@ func (p pages) imports(ctx context.Context, migrationID int64, each func(context
 	}, each)
 }
 
+// movements calls each with the movements of a segment, in order.
+func (p pages) movements(ctx context.Context, ref schemas.SegmentRef, each func(context.Context, []schemas.MovementRow) error) error {
+	return readAhead(ctx, func(ctx context.Context, page func([]schemas.MovementRow) error) error {
+		return p.source.MovementPages(ctx, ref, p.rows, page)
+	}, each)
+}
+
 // readAhead calls each with the pages of read, in order, while read reads the next one.
 func readAhead[T any](ctx context.Context, read func(ctx context.Context, page func([]T) error) error, each func(ctx context.Context, page []T) error) error {
 	group, ctx := guard.WithContext(ctx)

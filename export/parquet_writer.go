@@ -67,6 +67,9 @@ func newParquetWriter[T any](out io.Writer, codecs *codecs, table schemas.Parque
 		parquet.BloomFilters(bloomFilters(table)...),
 		parquet.SortingWriterConfig(parquet.SortingColumns(sortingColumns(table)...)),
 	}
+	if table == schemas.ParquetMovements {
+		options = append(options, parquet.SkipPageBounds("amount")) // the library's are of bytes without a sign
+	}
 	for _, kv := range metadata[T](table, ref) {
 		options = append(options, parquet.KeyValueMetadata(kv[0], kv[1]))
 	}

@@ -22,6 +22,9 @@ type Source interface {
 	VerdictPages(ctx context.Context, rg history.Range, page func([]schemas.Item) error) error
 	// ActivePages are an active set by (created_at, contract id).
 	ActivePages(ctx context.Context, q history.ActiveQuery, page func([]history.ActiveContract) error) error
+	// MovementPages are the movements of a segment by (record_time, update id, entry): an error
+	// unless all of them are derived.
+	MovementPages(ctx context.Context, ref schemas.SegmentRef, limit int, page func([]schemas.MovementRow) error) error
 }
 
 // Objects is the bucket; *bucket.Client is one. Its errors are those of that package.

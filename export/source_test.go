@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // memorySource is a Source over lists in history order.
@@ -18,6 +20,9 @@ type memorySource struct {
 	imports, updates     []schemas.Update
 	verdicts             []schemas.Item
 	watermark, contracts schemas.Position
+	// movements are those up to derived, nil for none.
+	movements []schemas.MovementRow
+	derived   *schemas.Position
 }
 
 func (s *memorySource) Stream() string { return schemas.ScanStream }
@@ -26,6 +31,28 @@ func (s *memorySource) Watermark(context.Context) (schemas.Position, error) { re
 
 func (s *memorySource) ContractsWatermark(context.Context) (schemas.Position, error) {
 	return s.contracts, nil
+}
+
+func (s *memorySource) MovementsWatermark(context.Context) (schemas.Position, error) {
+	if s.derived == nil {
+		return schemas.Start, nil
+	}
+	return *s.derived, nil
+}
+
+func (s *memorySource) MovementPages(_ context.Context, ref schemas.SegmentRef, limit int, page func([]schemas.MovementRow) error) error {
+	start, end, err := ref.Bounds()
+	if err != nil {
+		return err
+	}
+	var rows []schemas.MovementRow
+	for _, r := range s.movements {
+		at := schemas.Micros(r.RecordTime)
+		if opening := at == store.BeforeHistory; r.MigrationID == ref.MigrationID && opening == ref.IsImports() && (opening || at > start && at <= end) {
+			rows = append(rows, r)
+		}
+	}
+	return inPages(rows, limit, page)
 }
 
 func (s *memorySource) Migrations(context.Context) ([]history.Migration, error) {
@@ -351,6 +378,41 @@ func (g *generator) history(s *memorySource, migrationID int64, from, to schemas
 			}
 		}
 	}
+}
+
+// withMovements adds movements to a history: some of each update, and an opening for each import
+// update of the first migration that has any. All are derived.
+func withMovements(s *memorySource) *memorySource {
+	g := newGenerator(uint64(len(s.updates)))
+	add := func(u *schemas.Update, entry int, at schemas.Micros) {
+		r := schemas.MovementRow{
+			MigrationID: u.MigrationID, RecordTime: int64(at), UpdateID: u.UpdateID, Entry: int32(entry), Event: int32(g.IntN(3)), Party: g.party(),
+			Instrument: "DSO::12aa/Amulet", Pocket: pick(g, []string{"unlocked", "locked"}), Cause: "transfer", Purpose: "send",
+			Counterparty: g.party(), Round: int64(g.IntN(9)), StatedRound: -1, Choice: "AmuletRules_Transfer", Template: "splice-amulet:Splice.AmuletRules:AmuletRules",
+			Reason: pick(g, []string{"", "rent", "line\nwith \"quotes\""}), Source: "coins",
+		}
+		if at == store.BeforeHistory {
+			r.Cause, r.Event, r.Source = "opening", -1, "opening"
+		}
+		amount := decimal.OfInt128(uint64(g.IntN(3)), g.Uint64())
+		if g.chance(50) {
+			amount = amount.Neg()
+		}
+		r.SetAmount(amount)
+		s.movements = append(s.movements, r)
+	}
+	for i := range s.imports {
+		if s.imports[i].MigrationID == s.imports[0].MigrationID {
+			add(&s.imports[i], 0, store.BeforeHistory)
+		}
+	}
+	for i := range s.updates {
+		for entry := range g.IntN(4) {
+			add(&s.updates[i], entry, s.updates[i].RecordTime)
+		}
+	}
+	s.derived = &s.watermark
+	return s
 }
 
 // twoMigrations is a history over four days, with imports in between. Its watermark

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -26,9 +27,10 @@ var ErrOrder = errors.New("rows are out of order")
 
 // destination says where a table's objects go.
 type destination struct {
-	exporter  *Exporter
-	ref       schemas.SegmentRef
-	overwrite bool
+	exporter *Exporter
+	ref      schemas.SegmentRef
+	// put stores a part.
+	put func(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte) error
 }
 
 // tableWriter writes the rows of one table of a segment into parts and puts each part
@@ -156,7 +158,7 @@ func (w *tableWriter[T, R]) endPart(ctx context.Context) (err error) {
 	}
 	w.part.Bytes, w.part.Last = w.file.Size(), published.KeyOf(w.table, w.last)
 	w.part.SetSum(sum)
-	if err := w.exporter.publisher.PutPart(ctx, w.part.Key, w.file.File(), w.part.Bytes, sum, parquetType, w.overwrite); err != nil {
+	if err := w.put(ctx, w.part.Key, w.file.File(), w.part.Bytes, sum); err != nil {
 		return err
 	}
 	w.result.Rows += w.part.Rows

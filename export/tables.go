@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history"
@@ -19,7 +20,9 @@ func (e *Exporter) writeTables(ctx context.Context, ref schemas.SegmentRef, over
 	if err != nil {
 		return nil, err
 	}
-	d := destination{exporter: e, ref: ref, overwrite: overwrite}
+	d := destination{e, ref, func(ctx context.Context, key string, body io.ReadSeeker, size int64, sum [32]byte) error {
+		return e.publisher.PutPart(ctx, key, body, size, sum, parquetType, overwrite)
+	}}
 	groups := []func(context.Context, destination) ([]published.Table, error){writeHistory, writeActiveContracts, writeVerdicts}
 	if ref.IsImports() {
 		groups = groups[:0]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/export/iceberg"
 	"github.com/ledgerlake/ledgerlake/internal/published"
@@ -26,7 +27,7 @@ func publishedSegments(rows []store.SegmentRow) []iceberg.Segment {
 	var list []iceberg.Segment
 	for i := range rows {
 		if rows[i].State == published.Published {
-			list = append(list, iceberg.Segment{Ref: rows[i].Ref(), Content: rows[i].ManifestHash, Version: rows[i].Version})
+			list = append(list, iceberg.Segment{Ref: rows[i].Ref(), Content: rows[i].ManifestHash, Derived: rows[i].DerivedHash, Version: rows[i].Version})
 		}
 	}
 	return list
@@ -58,23 +59,23 @@ func (p publishedFiles) Files(ctx context.Context, table schemas.ParquetTable, s
 	files := make([][]iceberg.File, len(segments))
 	for i, s := range segments {
 		row := byRef[s.Ref]
-		if row == nil || row.State != published.Published || row.ManifestHash != s.Content {
+		if row == nil || row.State != published.Published || row.ManifestHash != s.Content && row.DerivedHash != s.Content {
 			return nil, fmt.Errorf("%w: segment %s", iceberg.ErrChanged, s.Ref)
 		}
 		if files[i], err = p.filesOf(row, table); err != nil {
-			return nil, fmt.Errorf("reading the manifest of segment %s: %w", s.Ref, err)
+			return nil, fmt.Errorf("reading what describes segment %s: %w", s.Ref, err)
 		}
 	}
 	return files, nil
 }
 
 func (p publishedFiles) filesOf(row *store.SegmentRow, table schemas.ParquetTable) ([]iceberg.File, error) {
-	m, err := p.catalog.ManifestOf(row)
+	parts, err := p.partsOf(row, table)
 	if err != nil {
 		return nil, err
 	}
 	var files []iceberg.File
-	for _, part := range m.Table(table).Parts {
+	for _, part := range parts {
 		f := iceberg.File{Key: part.Key, Bytes: part.Bytes, Rows: part.Rows}
 		if f.First, err = part.First.RowKey(); err != nil {
 			return nil, err
@@ -85,4 +86,19 @@ func (p publishedFiles) filesOf(row *store.SegmentRow, table schemas.ParquetTabl
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+func (p publishedFiles) partsOf(row *store.SegmentRow, table schemas.ParquetTable) ([]published.Part, error) {
+	if slices.Contains(row.Ref().DerivedTables(), table) {
+		d, err := published.DerivedOf(row)
+		if d == nil || err != nil {
+			return nil, err
+		}
+		return d.Table(table).Parts, nil
+	}
+	m, err := p.catalog.ManifestOf(row)
+	if err != nil {
+		return nil, err
+	}
+	return m.Table(table).Parts, nil
 }

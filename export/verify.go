@@ -43,7 +43,7 @@ type Progress struct {
 
 // VerifyObjects reads back every published object: it checks size, SHA-256, number of
 // rows and order, rebuilds the updates, events, contracts and verdicts from the rows and
-// compares their digests with the manifests. Of objects in the network's layout it checks
+// compares their digests with the manifests, those of derived tables with what describes them. Of objects in the network's layout it checks
 // size, SHA-256 and lines, of Iceberg tables that they name just what is published. Segments
 // are read side by side, as many as there are workers. progress is called after each object, one call at a time, and may
 // be nil. What is wrong with objects is in the findings; an error means that the
@@ -65,7 +65,7 @@ func (e *Exporter) VerifyObjects(ctx context.Context, progress func(Progress)) (
 	for i := range rows {
 		meter.now.TotalObjects += rows[i].Objects
 		meter.now.TotalBytes += rows[i].Bytes
-		if err := meter.expectLookups(&rows[i]); err != nil {
+		if err := meter.expectBeside(&rows[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -137,13 +137,26 @@ type progressMeter struct {
 	now    Progress
 }
 
-// expectLookups adds the lookup objects of a segment to what is to be read.
-func (p *progressMeter) expectLookups(row *store.SegmentRow) error {
+// expectBeside adds the lookup objects and derived tables of a segment to what is to be read.
+func (p *progressMeter) expectBeside(row *store.SegmentRow) error {
 	x, err := published.LookupIndexOf(row)
-	if x == nil || err != nil {
+	if err != nil {
 		return err
 	}
-	for _, part := range x.Parts {
+	d, err := published.DerivedOf(row)
+	if err != nil {
+		return err
+	}
+	var parts []published.Part
+	if x != nil {
+		for _, p := range x.Parts {
+			parts = append(parts, p.Part)
+		}
+	}
+	if d != nil {
+		parts = append(parts, d.AllParts()...)
+	}
+	for _, part := range parts {
 		p.now.TotalObjects++
 		p.now.TotalBytes += part.Bytes
 	}
@@ -166,14 +179,19 @@ func (e *Exporter) verifySegment(ctx context.Context, row *store.SegmentRow, met
 	if err != nil {
 		return r, err
 	}
-	if err := r.note(e.verifyManifest(ctx, row)); err != nil {
+	if err := r.note(e.verifyObject(ctx, row.ManifestKey, row.ManifestHash)); err != nil {
 		return r, err
 	}
-	lookups, err := e.verifyLookupIndex(ctx, row, m)
+	var beside archive.Beside
+	beside.Lookups, err = e.verifyLookupIndex(ctx, row, m)
 	if err := r.note(err); err != nil {
 		return r, err
 	}
-	digests, findings, err := archive.CheckSegment(ctx, e.parts(), m, lookups, meter.object)
+	beside.Derived, err = e.verifyDerived(ctx, row, m)
+	if err := r.note(err); err != nil {
+		return r, err
+	}
+	digests, findings, err := archive.CheckSegment(ctx, e.parts(), m, beside, meter.object)
 	if err != nil {
 		return r, err
 	}
@@ -194,11 +212,24 @@ func (r *segmentResult) note(err error) error {
 	return nil
 }
 
-// verifyManifest compares the manifest in the bucket with the one in the catalog.
-func (e *Exporter) verifyManifest(ctx context.Context, row *store.SegmentRow) error {
-	body, err := e.cfg.Objects.Get(ctx, row.ManifestKey, 0, -1)
+// verifyDerived compares what describes derived tables with what is in the bucket, and returns it;
+// nil if there is none.
+func (e *Exporter) verifyDerived(ctx context.Context, row *store.SegmentRow, m *published.Manifest) (*published.Derived, error) {
+	d, err := published.DerivedOf(row)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	if err := d.Check(m); err != nil {
+		return nil, published.AsMismatch(err)
+	}
+	return d, e.verifyObject(ctx, schemas.DerivedKey(row.Ref()), row.DerivedHash)
+}
+
+// verifyObject compares a description in the bucket with the one in the catalog.
+func (e *Exporter) verifyObject(ctx context.Context, key, want string) error {
+	body, err := e.cfg.Objects.Get(ctx, key, 0, -1)
 	if errors.Is(err, bucket.ErrNotFound) {
-		return published.Mismatchf("%s is missing", row.ManifestKey)
+		return published.Mismatchf("%s is missing", key)
 	}
 	if err != nil {
 		return err
@@ -212,8 +243,8 @@ func (e *Exporter) verifyManifest(ctx context.Context, row *store.SegmentRow) er
 	if err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(hash.Sum(nil)); got != row.ManifestHash {
-		return published.Mismatchf("%s has SHA-256 %s, the catalog says %s", row.ManifestKey, got, row.ManifestHash)
+	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
+		return published.Mismatchf("%s has SHA-256 %s, the catalog says %s", key, got, want)
 	}
 	return nil
 }

@@ -121,12 +121,12 @@ func (e *Exporter) removeSegment(ctx context.Context, ref schemas.SegmentRef) er
 	if err != nil {
 		return err
 	}
-	lookups, err := published.LookupKeys(&row)
+	beside, err := published.KeysBeside(&row)
 	if err != nil {
 		return err
 	}
-	slices.Reverse(lookups) // the index first
-	keys := append([]string{row.ManifestKey}, lookups...)
+	slices.Reverse(beside) // what describes others first
+	keys := append([]string{row.ManifestKey}, beside...)
 	for _, p := range m.AllParts() {
 		keys = append(keys, p.Key, schemas.StagingKey(p.Key))
 	}

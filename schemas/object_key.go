@@ -76,6 +76,10 @@ func (s SegmentRef) Tables() []ParquetTable {
 	return []ParquetTable{ParquetUpdates, ParquetEvents, ParquetACS, ParquetVerdicts, ParquetTraffic, ParquetAppActivity}
 }
 
+// DerivedTables lists the tables that are derived from history and published beside the segment's
+// own, in the order of their description.
+func (s SegmentRef) DerivedTables() []ParquetTable { return []ParquetTable{ParquetMovements} }
+
 // String names the segment for logs, errors and tasks: "scan:3:2026-07-01",
 // "scan:3:2026-07-01T05", or "scan:3:imports".
 func (s SegmentRef) String() string {
@@ -92,13 +96,21 @@ func (s SegmentRef) String() string {
 //	updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet
 //	updates/v1/migration_id=3/date=2026-07-01/hour=05/part-00000.parquet
 //	imports/v1/migration_id=3/part-00000.parquet
+//	movements/v1/migration_id=3/date=1900-01-01/part-00000.parquet, of imports
 //	stream=node%3Aalice/updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet
 //
 // Only streams other than ScanStream are named in the key. The form name=value is
 // that of Hive partitions, which DuckDB, Spark and Polars read as columns.
 func ObjectKey(table ParquetTable, s SegmentRef, part int) string {
+	if s.IsImports() && slices.Contains(s.DerivedTables(), table) {
+		s.Date = openingsDate
+	}
 	return fmt.Sprintf("%s%s/%s%s/part-%05d.parquet", streamPrefix(s.Stream), table, ParquetVersion, segmentPath(s, ""), part)
 }
+
+// openingsDate is the partition of rows that are derived from imports: their record time is that of
+// the store for what is before history. Readers of Hive partitions want all of them for each file.
+const openingsDate = "1900-01-01"
 
 // LookupKey names one part of the objects by which single updates of a segment are found:
 //
@@ -141,12 +153,15 @@ func ParseObjectKey(key string) (table ParquetTable, s SegmentRef, part int, ok 
 		return "", SegmentRef{}, 0, false
 	}
 	table = ParquetTable(first)
+	if s.Date == openingsDate && slices.Contains(s.DerivedTables(), table) {
+		s.Date = ""
+	}
 	part, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(file, "part-"), ".parquet"))
 	if err != nil {
 		return "", SegmentRef{}, 0, false
 	}
 	// What was read loosely above must give the same key again.
-	if s.Check() != nil || part < 0 || !slices.Contains(s.Tables(), table) || ObjectKey(table, s, part) != key {
+	if s.Check() != nil || part < 0 || !slices.Contains(slices.Concat(s.Tables(), s.DerivedTables()), table) || ObjectKey(table, s, part) != key {
 		return "", SegmentRef{}, 0, false
 	}
 	return table, s, part, true
@@ -208,6 +223,17 @@ func ChainKey(s SegmentRef) string {
 
 // ParseChainKey is the inverse of ChainKey.
 func ParseChainKey(key string) (s SegmentRef, ok bool) { return parseJSONKey(key, ChainKey) }
+
+// DerivedKey names what describes the objects of a segment's derived tables:
+//
+//	derived/v1/migration_id=3/date=2026-07-01.json
+//	derived/v1/migration_id=3/imports.json
+func DerivedKey(s SegmentRef) string {
+	return streamPrefix(s.Stream) + "derived/" + ParquetVersion + segmentPath(s, "/imports") + ".json"
+}
+
+// ParseDerivedKey is the inverse of DerivedKey.
+func ParseDerivedKey(key string) (s SegmentRef, ok bool) { return parseJSONKey(key, DerivedKey) }
 
 // parseJSONKey is the inverse of name, which gives each segment one key.
 func parseJSONKey(key string, name func(SegmentRef) string) (s SegmentRef, ok bool) {

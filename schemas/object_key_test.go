@@ -14,6 +14,10 @@ func TestObjectKeys(t *testing.T) {
 		{"verdicts", ObjectKey(ParquetVerdicts, scan, 0), "verdicts/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
 		{"traffic", ObjectKey(ParquetTraffic, scan, 0), "traffic/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
 		{"app activity", ObjectKey(ParquetAppActivity, scan, 0), "app_activity/v1/migration_id=3/date=2026-07-01/part-00000.parquet"},
+		{"movements", ObjectKey(ParquetMovements, hour, 0), "movements/v1/migration_id=3/date=2026-07-01/hour=05/part-00000.parquet"},
+		{"movements of imports", ObjectKey(ParquetMovements, imports, 1), "movements/v1/migration_id=3/date=1900-01-01/part-00001.parquet"},
+		{"description of derived tables", DerivedKey(scan), "derived/v1/migration_id=3/date=2026-07-01.json"},
+		{"those of imports", DerivedKey(imports), "derived/v1/migration_id=3/imports.json"},
 		{"imports have no date", ObjectKey(ParquetImports, imports, 0), "imports/v1/migration_id=3/part-00000.parquet"},
 		{"manifest of a day", ManifestKey(scan), "manifests/v1/migration_id=3/date=2026-07-01.json"},
 		{"manifest of imports", ManifestKey(imports), "manifests/v1/migration_id=3/imports.json"},
@@ -76,7 +80,7 @@ func TestParseObjectKey(t *testing.T) {
 	refs := []SegmentRef{{ScanStream, 3, "2026-07-01"}, {ScanStream, 0, ""}, {"node:alice::12/é", 12, "2026-12-31"}, {"node:b", 1, ""},
 		{ScanStream, 3, "2026-07-01T00"}, {ScanStream, 3, "2026-07-01T23"}, {"node:b", 1, "2026-12-31T09"}}
 	for _, ref := range refs {
-		for _, table := range ref.Tables() {
+		for _, table := range append(ref.Tables(), ref.DerivedTables()...) {
 			for _, part := range []int{0, 7, 123456} {
 				key := ObjectKey(table, ref, part)
 				if gotTable, got, gotPart, ok := ParseObjectKey(key); !ok || gotTable != table || got != ref || gotPart != part {
@@ -93,6 +97,9 @@ func TestParseObjectKey(t *testing.T) {
 		}
 		if got, ok := ParseChainKey(ChainKey(ref)); !ok || got != ref {
 			t.Errorf("%s parses as a link of %+v, %v", ChainKey(ref), got, ok)
+		}
+		if got, ok := ParseDerivedKey(DerivedKey(ref)); !ok || got != ref {
+			t.Errorf("%s parses as a description of %+v, %v", DerivedKey(ref), got, ok)
 		}
 		if got, ok := ParseManifestKey(ManifestKey(ref)); !ok || got != ref {
 			t.Errorf("%s parses as a manifest of %+v, %v", ManifestKey(ref), got, ok)
@@ -118,6 +125,7 @@ func TestParseObjectKey(t *testing.T) {
 		"updates/v1/migration_id=3/date=2026-07-01/part--0001.parquet",
 		"updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet/x",
 		"updates/v1/migration_id=3/part-00000.parquet", // of imports only
+		"movements/v1/migration_id=3/part-00000.parquet",
 		"imports/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
 		"secrets/v1/migration_id=3/date=2026-07-01/part-00000.parquet",
 		"stream=scan/updates/v1/migration_id=3/date=2026-07-01/part-00000.parquet",

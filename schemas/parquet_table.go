@@ -20,6 +20,8 @@ const (
 	ParquetAppActivity ParquetTable = "app_activity"
 	// ParquetImports holds one row per import update: ImportRow.
 	ParquetImports ParquetTable = "imports"
+	// ParquetMovements holds one row per change of a party's holdings: MovementRow.
+	ParquetMovements ParquetTable = "movements"
 )
 
 // SortKey lists the columns by which rows ascend. No two rows of a migration have
@@ -32,6 +34,8 @@ func (t ParquetTable) SortKey() []string {
 		return []string{"created_at", "contract_id"}
 	case ParquetImports:
 		return []string{"update_id"}
+	case ParquetMovements:
+		return []string{"record_time", "update_id", "entry"}
 	}
 	return []string{"record_time", "update_id"}
 }
@@ -43,6 +47,8 @@ func (t ParquetTable) BloomColumns() []string {
 		return []string{"update_id", "contract_id"}
 	case ParquetACS:
 		return []string{"contract_id"}
+	case ParquetMovements:
+		return []string{"update_id", "party"}
 	}
 	return []string{"update_id"}
 }
@@ -53,7 +59,7 @@ type RowKey struct {
 	Time Micros
 	// ID is the update id, or the contract id for active contracts.
 	ID string
-	// Node is 0 but for events.
+	// Node is the entry of movements, and else 0 but for events.
 	Node int32
 }
 

@@ -163,7 +163,7 @@ func asked(t *testing.T, objects string, q analytics.Question, before ...string)
 	}
 	var script strings.Builder
 	script.WriteString("SET TimeZone = 'UTC';\n")
-	for _, table := range []string{"updates", "events", "verdicts", "traffic", "app_activity"} {
+	for _, table := range []string{"updates", "events", "verdicts", "traffic", "app_activity", "movements"} {
 		fmt.Fprintf(&script, "CREATE VIEW %s AS SELECT * FROM read_parquet('%s/v1/**/*.parquet');\n", table, table)
 	}
 	script.WriteString(strings.Join(before, "\n"))

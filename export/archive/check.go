@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -14,17 +15,24 @@ import (
 type segmentCheck struct {
 	parts    Parts
 	manifest *published.Manifest
-	lookups  *published.LookupIndex // nil if the segment has no lookup objects
+	beside   Beside
 	onPart   func(bytes int64)
 	digests  map[schemas.ParquetTable]*published.Digester
 }
 
-// CheckSegment reads the objects of a segment and compares them with its manifest, and its
-// lookup objects, if there are any, with both. It returns the digests over the rows found, by
+// Beside are the objects beside those of a segment's manifest, nil for none.
+type Beside struct {
+	Lookups *published.LookupIndex
+	Derived *published.Derived
+}
+
+// CheckSegment reads the objects of a segment and compares them with its manifest, its
+// lookup objects, if there are any, with both, and those of derived tables with what describes
+// them. It returns the digests over the rows found, by
 // table name, and what is wrong with the objects. onPart is called with the size of each object
 // that was fetched.
-func CheckSegment(ctx context.Context, parts Parts, m *published.Manifest, lookups *published.LookupIndex, onPart func(bytes int64)) (digests map[string]schemas.Digest, findings []string, err error) {
-	c := segmentCheck{parts: parts, manifest: m, lookups: lookups, onPart: onPart, digests: make(map[schemas.ParquetTable]*published.Digester)}
+func CheckSegment(ctx context.Context, parts Parts, m *published.Manifest, beside Beside, onPart func(bytes int64)) (digests map[string]schemas.Digest, findings []string, err error) {
+	c := segmentCheck{parts: parts, manifest: m, beside: beside, onPart: onPart, digests: make(map[schemas.ParquetTable]*published.Digester)}
 	for _, group := range c.groups() {
 		var wrong published.Mismatch
 		if err := group(ctx); errors.As(err, &wrong) {
@@ -34,7 +42,7 @@ func CheckSegment(ctx context.Context, parts Parts, m *published.Manifest, looku
 		}
 	}
 	digests = make(map[string]schemas.Digest, len(m.Tables))
-	for _, t := range m.Tables {
+	for _, t := range c.tables() {
 		digests[string(t.Name)] = c.digest(t.Name).Sum
 		if finding := c.digest(t.Name).Compare(t); finding != "" {
 			findings = append(findings, fmt.Sprintf("segment %s: %s", m.Ref(), finding))
@@ -43,12 +51,20 @@ func CheckSegment(ctx context.Context, parts Parts, m *published.Manifest, looku
 	return digests, findings, nil
 }
 
+// tables are those that are checked.
+func (c *segmentCheck) tables() []published.Table {
+	if c.beside.Derived == nil {
+		return c.manifest.Tables
+	}
+	return slices.Concat(c.manifest.Tables, c.beside.Derived.Tables)
+}
+
 // groups are the checks of the segment, for tables that are read together.
 func (c *segmentCheck) groups() []func(context.Context) error {
 	if c.manifest.Ref().IsImports() {
-		return []func(context.Context) error{c.imports}
+		return []func(context.Context) error{c.imports, c.movements}
 	}
-	return []func(context.Context) error{c.history, c.activeContracts, c.verdicts, c.traffic, c.appActivity}
+	return []func(context.Context) error{c.history, c.activeContracts, c.verdicts, c.traffic, c.appActivity, c.movements}
 }
 
 func (c *segmentCheck) digest(table schemas.ParquetTable) *published.Digester {
@@ -60,7 +76,7 @@ func (c *segmentCheck) digest(table schemas.ParquetTable) *published.Digester {
 
 // eachRow calls each with all rows of a table in order.
 func eachRow[T any, R published.RowOf[T]](ctx context.Context, c *segmentCheck, table schemas.ParquetTable, each func(R, *published.Digester) error) (err error) {
-	rows := newTableReader[T, R](c.parts, c.manifest.Table(table), c.onPart)
+	rows := newTableReader[T, R](c.parts, published.TableOf(c.tables(), table), c.onPart)
 	defer func() { err = errors.Join(err, rows.close()) }()
 	sum := c.digest(table)
 	for {
@@ -136,6 +152,13 @@ func (c *segmentCheck) appActivity(ctx context.Context) error {
 	return eachRow(ctx, c, schemas.ParquetAppActivity, func(r *schemas.AppActivityRow, sum *published.Digester) error {
 		a := r.AppActivity()
 		sum.AddAppActivity(r.UpdateID, &a)
+		return nil
+	})
+}
+
+func (c *segmentCheck) movements(ctx context.Context) error {
+	return eachRow(ctx, c, schemas.ParquetMovements, func(r *schemas.MovementRow, sum *published.Digester) error {
+		sum.AddMovement(r)
 		return nil
 	})
 }

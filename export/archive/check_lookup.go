@@ -35,10 +35,10 @@ type lookupCheck struct {
 }
 
 func newLookupCheck(c *segmentCheck) *lookupCheck {
-	if c.lookups == nil {
+	if c.beside.Lookups == nil {
 		return &lookupCheck{segmentCheck: c, none: true}
 	}
-	return &lookupCheck{segmentCheck: c, objects: c.lookups.Parts}
+	return &lookupCheck{segmentCheck: c, objects: c.beside.Lookups.Parts}
 }
 
 // compare holds the next line against an update and its row.

@@ -37,6 +37,8 @@ type Segment struct {
 	// Content tells the contents of a segment apart that was published several times: the
 	// SHA-256 of its manifest in hex.
 	Content string
+	// Derived does so for its derived tables; "" while it has none.
+	Derived string
 	// Version grows each time the segment is withdrawn or published.
 	Version int64
 }

@@ -103,6 +103,8 @@ func rowType(table schemas.ParquetTable) (reflect.Type, error) {
 		return reflect.TypeFor[schemas.AppActivityRow](), nil
 	case schemas.ParquetImports:
 		return reflect.TypeFor[schemas.ImportRow](), nil
+	case schemas.ParquetMovements:
+		return reflect.TypeFor[schemas.MovementRow](), nil
 	}
 	return nil, fmt.Errorf("there is no table %q", table)
 }
@@ -125,6 +127,8 @@ func primitiveType(t parquet.Type) (string, error) {
 	switch logical := logicalType(t).(type) {
 	case *format.StringType:
 		return "string", nil
+	case *format.DecimalType:
+		return fmt.Sprintf("decimal(%d, %d)", logical.Precision, logical.Scale), nil
 	case *format.TimestampType:
 		if _, micros := logical.Unit.Value.(*format.MicroSeconds); micros && logical.IsAdjustedToUTC {
 			return "timestamptz", nil

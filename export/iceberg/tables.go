@@ -43,9 +43,10 @@ func New(cfg Config) (*Tables, error) {
 	return &Tables{cfg: cfg, seen: make(map[schemas.ParquetTable]string), empty: make(map[emptySegment]bool)}, nil
 }
 
-// names lists the tables, those of days first.
+// names lists the tables, those of days first and derived ones last.
 func names() []schemas.ParquetTable {
-	return append(schemas.SegmentRef{Date: "2026-07-01"}.Tables(), schemas.SegmentRef{}.Tables()...)
+	day, imports := schemas.SegmentRef{Date: "2026-07-01"}, schemas.SegmentRef{}
+	return slices.Concat(day.Tables(), imports.Tables(), day.DerivedTables())
 }
 
 // Update makes all tables equal to what is published. A table that nothing was ever
@@ -134,8 +135,21 @@ func (t *Tables) segments(ctx context.Context, name schemas.ParquetTable) ([]Seg
 	return ofTable(all, name), nil
 }
 
+// ofTable returns the segments that have a table, with the content that counts for it.
 func ofTable(all []Segment, name schemas.ParquetTable) []Segment {
-	return slices.DeleteFunc(slices.Clone(all), func(s Segment) bool { return !slices.Contains(s.Ref.Tables(), name) })
+	var list []Segment
+	for _, s := range all {
+		switch {
+		case slices.Contains(s.Ref.Tables(), name):
+			s.Derived = ""
+		case s.Derived != "" && slices.Contains(s.Ref.DerivedTables(), name):
+			s.Content, s.Derived = s.Derived, ""
+		default:
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // fingerprint is a SHA-256 in hex over the contents of segments, in the order of their names.

@@ -13,6 +13,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/console"
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
+	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/internal/verify"
 	"github.com/ledgerlake/ledgerlake/query/ledger"
@@ -211,7 +212,19 @@ func (d *database) deriveAnalytics(ctx context.Context, stream, again string) er
 			return fmt.Errorf("summing %s up: %w", stream, err)
 		}
 	}
+	if again == RebuildsMovements && stream == schemas.ScanStream {
+		return forgetPublished(ctx, d)
+	}
 	return nil
+}
+
+// forgetPublished has movements that are published exported again where their rows are others now.
+func forgetPublished(ctx context.Context, d *database) error {
+	movements, _, err := d.reader.MovementDigests(ctx, schemas.SegmentLength(d.p.cfg.BulkSegments))
+	if err != nil {
+		return err
+	}
+	return published.ForgetDerived(ctx, published.InStore(d.db, schemas.ScanStream).Segments, movements)
 }
 
 // newRollups are those of public history, and of the verdicts of it that come late; none of a node's stream.

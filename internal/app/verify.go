@@ -456,13 +456,20 @@ func (s *verifier) compareObjects(ctx context.Context, stored *verify.Report, ob
 	refs := slices.SortedFunc(maps.Keys(objects.Segments), func(x, y schemas.SegmentRef) int {
 		return strings.Compare(x.String(), y.String())
 	})
+	movements, derived, err := s.db.reader.MovementDigests(ctx, schemas.SegmentLength(s.p.cfg.BulkSegments))
+	if err != nil {
+		return err
+	}
 	for _, ref := range refs {
 		inStore := verify.Sum(stored.Segments[ref])
+		start, end, err := ref.Bounds()
+		if err != nil {
+			return err
+		}
+		if schemas.EndOf(ref.MigrationID, end).Before(derived) {
+			inStore["movements"] = movements[ref]
+		}
 		if !ref.IsImports() {
-			start, _, err := ref.Bounds()
-			if err != nil {
-				return err
-			}
 			if inStore["acs"], err = verify.ActiveAt(ctx, s.db.reader, ref.MigrationID, start); err != nil {
 				return err
 			}

@@ -41,4 +41,6 @@ var (
 	importCountsWithinQuery string
 	//go:embed sql/active.sql
 	activeQuery string
+	//go:embed sql/movements.sql
+	movementsQuery string
 )

@@ -13,6 +13,7 @@ import (
 
 // Reader reads one stream. It is safe for concurrent use.
 type Reader struct {
+	Movements
 	db     *store.DB
 	stream string
 	side   *Reader // see WithSide; usually nil
@@ -21,7 +22,7 @@ type Reader struct {
 
 // NewReader returns a reader of a stream, usually schemas.ScanStream.
 func NewReader(db *store.DB, stream string) *Reader {
-	return &Reader{db: db, stream: stream, mark: journal.NewMark(db, stream)}
+	return &Reader{Movements: Movements{db, stream}, db: db, stream: stream, mark: journal.NewMark(db, stream)}
 }
 
 // Stream names the stream that r reads.

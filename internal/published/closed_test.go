@@ -28,6 +28,10 @@ func (d *days) ContractsWatermark(ctx context.Context) (schemas.Position, error)
 	return d.Watermark(ctx)
 }
 
+func (d *days) MovementsWatermark(context.Context) (schemas.Position, error) {
+	return schemas.Start, nil
+}
+
 func (d *days) last() schemas.Micros { return schemas.Micros(d.days)*day - day/2 }
 
 func (d *days) Migrations(context.Context) ([]history.Migration, error) {

@@ -17,6 +17,7 @@ import (
 //	verdicts      verdict member of an event
 //	traffic       {"traffic_summary":...,"update_id":...}
 //	app_activity  {"app_activity_records":...,"update_id":...}
+//	movements     an object with the columns; the network has no such row
 //
 // The tree is over the rows in their order, the sum in any.
 type Digester struct {
@@ -89,4 +90,9 @@ func (d *Digester) AddTraffic(updateID string, t *schemas.TrafficSummary) {
 // AddAppActivity adds a row of table app_activity.
 func (d *Digester) AddAppActivity(updateID string, a *schemas.AppActivity) {
 	d.Add(updateID, schemas.AppendAppActivityRow(d.buf, updateID, a))
+}
+
+// AddMovement adds a row of table movements.
+func (d *Digester) AddMovement(r *schemas.MovementRow) {
+	d.Add(r.UpdateID, schemas.AppendMovement(d.buf, r))
 }

@@ -9,7 +9,7 @@ import (
 
 // DueSegments lists the segments that are closed and not published, oldest first. Among
 // them are those that are published and lack something beside: lookup objects, where they
-// are wanted, and for at most one the link in the chain.
+// are wanted, derived tables, once they are derived, and for at most one the link in the chain.
 func (c *Catalog) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error) {
 	closed, final, err := c.closed.segments(ctx)
 	if err != nil {
@@ -19,9 +19,14 @@ func (c *Catalog) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error)
 	if err != nil {
 		return nil, err
 	}
+	derived, err := c.closed.history.MovementsWatermark(ctx)
+	if err != nil {
+		return nil, err
+	}
 	done := make(map[schemas.SegmentRef]bool, len(rows))
 	for i := range rows {
-		done[rows[i].Ref()] = (rows[i].State == Published || rows[i].State == Expired) && !c.LacksLookups(&rows[i])
+		r := &rows[i]
+		done[r.Ref()] = (r.State == Published || r.State == Expired) && !c.LacksLookups(r) && !lacksDerived(r, derived)
 	}
 	if linkable := newChain(closed[:final], rows).Linkable(); len(linkable) > 0 {
 		done[linkable[0]] = false // the others go with it
@@ -33,6 +38,18 @@ func (c *Catalog) DueSegments(ctx context.Context) ([]schemas.SegmentRef, error)
 // wanted.
 func (c *Catalog) LacksLookups(row *store.SegmentRow) bool {
 	return c.lookups && row.State == Published && row.LookupObjects == 0
+}
+
+// LacksDerived reports whether a segment is published without derived tables that can be.
+func (c *Catalog) LacksDerived(ctx context.Context, row *store.SegmentRow) (bool, error) {
+	derived, err := c.closed.history.MovementsWatermark(ctx)
+	return lacksDerived(row, derived), err
+}
+
+// lacksDerived is LacksDerived where tables are derived up to a position.
+func lacksDerived(row *store.SegmentRow, derived schemas.Position) bool {
+	end := schemas.EndOf(row.MigrationID, schemas.Micros(row.End))
+	return row.State == Published && row.DerivedHash == "" && end.Before(derived)
 }
 
 // DueFolders lists what is closed and not published in the network's layout, by (start,

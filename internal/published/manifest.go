@@ -66,6 +66,7 @@ type Key struct {
 	UpdateID   string `json:"update_id,omitempty"`
 	ContractID string `json:"contract_id,omitempty"`
 	Node       *int32 `json:"node,omitempty"`
+	Entry      *int32 `json:"entry,omitempty"`
 }
 
 // KeyOf returns the sort key of a row of a table.
@@ -77,6 +78,8 @@ func KeyOf(table schemas.ParquetTable, k schemas.RowKey) Key {
 		return Key{CreatedAt: k.Time.String(), ContractID: k.ID}
 	case schemas.ParquetEvents:
 		return Key{RecordTime: k.Time.String(), UpdateID: k.ID, Node: &k.Node}
+	case schemas.ParquetMovements:
+		return Key{RecordTime: k.Time.String(), UpdateID: k.ID, Entry: &k.Node}
 	}
 	return Key{RecordTime: k.Time.String(), UpdateID: k.ID}
 }
@@ -84,8 +87,8 @@ func KeyOf(table schemas.ParquetTable, k schemas.RowKey) Key {
 // RowKey is the inverse of KeyOf.
 func (k Key) RowKey() (r schemas.RowKey, err error) {
 	r.ID = cmp.Or(k.ContractID, k.UpdateID)
-	if k.Node != nil {
-		r.Node = *k.Node
+	if n := cmp.Or(k.Node, k.Entry); n != nil {
+		r.Node = *n
 	}
 	if at := cmp.Or(k.RecordTime, k.CreatedAt); at != "" {
 		r.Time, err = schemas.ParseTime(at)
@@ -125,8 +128,11 @@ func (m *Manifest) Ref() schemas.SegmentRef {
 }
 
 // Table returns the table of a name, an empty one if the segment does not have it.
-func (m *Manifest) Table(name schemas.ParquetTable) Table {
-	for _, t := range m.Tables {
+func (m *Manifest) Table(name schemas.ParquetTable) Table { return TableOf(m.Tables, name) }
+
+// TableOf returns the table of a name, an empty one if there is none.
+func TableOf(tables []Table, name schemas.ParquetTable) Table {
+	for _, t := range tables {
 		if t.Name == name {
 			return t
 		}
@@ -154,9 +160,11 @@ func (m *Manifest) TableHashes() ([]schemas.Hash, error) {
 }
 
 // AllParts lists the objects of all tables.
-func (m *Manifest) AllParts() []Part {
+func (m *Manifest) AllParts() []Part { return allParts(m.Tables) }
+
+func allParts(tables []Table) []Part {
 	var parts []Part
-	for _, t := range m.Tables {
+	for _, t := range tables {
 		parts = append(parts, t.Parts...)
 	}
 	return parts
@@ -201,11 +209,21 @@ func (m *Manifest) Check() error {
 	if err := ref.Check(); err != nil {
 		return err
 	}
-	names := ref.Tables()
-	if len(m.Tables) != len(names) {
-		return fmt.Errorf("it has %d tables, not %d", len(m.Tables), len(names))
+	if err := checkTables(ref, m.Tables, ref.Tables()); err != nil {
+		return err
 	}
-	for i, t := range m.Tables {
+	if root, err := m.ComputeRoot(); err != nil || hex.EncodeToString(root[:]) != m.Root {
+		return fmt.Errorf("its root %s differs from that of its tables, %x: %w", m.Root, root, err)
+	}
+	return nil
+}
+
+// checkTables makes sure that tables of a segment have some names, and parts that fit.
+func checkTables(ref schemas.SegmentRef, tables []Table, names []schemas.ParquetTable) error {
+	if len(tables) != len(names) {
+		return fmt.Errorf("it has %d tables, not %d", len(tables), len(names))
+	}
+	for i, t := range tables {
 		var rows int64
 		for n, p := range t.Parts {
 			if p.Key != schemas.ObjectKey(t.Name, ref, n) || p.Rows <= 0 || p.Bytes <= 0 {
@@ -216,9 +234,6 @@ func (m *Manifest) Check() error {
 		if t.Name != names[i] || rows != t.Rows || uint64(rows) != t.Digest.Rows {
 			return fmt.Errorf("table %s has %d rows in its parts, %d in all and %d in its digest", t.Name, rows, t.Rows, t.Digest.Rows)
 		}
-	}
-	if root, err := m.ComputeRoot(); err != nil || hex.EncodeToString(root[:]) != m.Root {
-		return fmt.Errorf("its root %s differs from that of its tables, %x: %w", m.Root, root, err)
 	}
 	return nil
 }

@@ -24,6 +24,9 @@ type History interface {
 	Watermark(ctx context.Context) (schemas.Position, error)
 	// ContractsWatermark is the position up to which active sets can be read.
 	ContractsWatermark(ctx context.Context) (schemas.Position, error)
+	// MovementsWatermark is the position up to which movements are derived, schemas.Start for a
+	// stream of which none are.
+	MovementsWatermark(ctx context.Context) (schemas.Position, error)
 	// Migrations sums up what is held, by ascending id.
 	Migrations(ctx context.Context) ([]history.Migration, error)
 	// NextVerdict is the position of the first verdict after a position and up to another one

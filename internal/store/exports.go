@@ -99,6 +99,10 @@ type SegmentRow struct {
 	// of lookup objects, including the index; "" and 0 if the segment has none.
 	LookupIndex   string `column:"lookup_index"`
 	LookupObjects int64  `column:"lookup_objects"`
+	// Derived is the description of the segment's derived tables and DerivedHash its SHA-256 in
+	// hex; both are "" while it has none.
+	Derived     string `column:"derived"`
+	DerivedHash string `column:"derived_sha256"`
 }
 
 // Ref names the segment.

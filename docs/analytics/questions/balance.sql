@@ -10,3 +10,11 @@ FROM movements
 WHERE stream = 'scan' AND party = {party:String} AND record_time <= {at:DateTime}
 GROUP BY instrument
 ORDER BY instrument
+
+-- DuckDB
+SELECT instrument, coalesce(sum(amount) FILTER (pocket = 'unlocked'), 0) AS unlocked,
+    coalesce(sum(amount) FILTER (pocket = 'locked'), 0) AS locked, sum(amount) AS total
+FROM movements
+WHERE party = getvariable('party') AND record_time <= getvariable('at')::TIMESTAMP
+GROUP BY instrument
+ORDER BY instrument

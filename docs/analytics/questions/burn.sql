@@ -16,3 +16,16 @@ FROM movements
 WHERE stream = 'scan' AND cause = 'burn' AND record_time >= {from:Date} AND record_time < {to:Date}
 GROUP BY hour
 ORDER BY hour
+
+-- DuckDB
+SELECT date_trunc('hour', record_time) AS hour,
+    coalesce(-sum(amount) FILTER (class = 'traffic'), 0) AS traffic,
+    coalesce(-sum(amount) FILTER (class = 'fee'), 0) AS fees,
+    coalesce(-sum(amount) FILTER (class = 'name'), 0) AS names,
+    coalesce(-sum(amount) FILTER (class = 'preapproval'), 0) AS preapprovals,
+    coalesce(-sum(amount) FILTER (class = 'expiry'), 0) AS expiry,
+    -sum(amount) AS burnt
+FROM movements
+WHERE cause = 'burn' AND record_time >= getvariable('from')::DATE AND record_time < getvariable('to')::DATE
+GROUP BY hour
+ORDER BY hour

@@ -11,3 +11,12 @@ FROM (
     WHERE stream = 'scan' AND record_time <= {at:DateTime}
     GROUP BY party
 )
+
+-- DuckDB
+SELECT count(*) FILTER (balance > 0) AS now, count(*) FILTER (credited > 0) AS ever, count(*) FILTER (balance >= 100) AS with_100
+FROM (
+    SELECT party, sum(amount) AS balance, sum(amount) FILTER (amount > 0) AS credited
+    FROM movements
+    WHERE record_time <= getvariable('at')::TIMESTAMP
+    GROUP BY party
+)

@@ -11,3 +11,10 @@ FROM movements
 WHERE stream = 'scan' AND cause = 'transfer' AND amount >= {amount:Decimal(38, 10)} AND party != counterparty
     AND record_time >= {from:Date} AND record_time < {to:Date}
 ORDER BY amount DESC, record_time, update_id, entry
+
+-- DuckDB
+SELECT record_time, update_id, counterparty AS sender, party AS receiver, amount, round
+FROM movements
+WHERE cause = 'transfer' AND amount >= getvariable('amount')::DECIMAL(38, 10) AND party <> counterparty
+    AND record_time >= getvariable('from')::DATE AND record_time < getvariable('to')::DATE
+ORDER BY amount DESC, record_time, update_id, entry

@@ -15,3 +15,13 @@ FROM (
     ORDER BY migration_id, record_time, update_id, entry
 )
 WHERE record_time >= {from:Date}
+
+-- DuckDB
+SELECT record_time, update_id, cause, class, counterparty, amount, balance, reason
+FROM (
+    SELECT *, sum(amount) OVER (ORDER BY migration_id, record_time, update_id, entry) AS balance
+    FROM movements
+    WHERE party = getvariable('party') AND cause <> 'lock' AND record_time < getvariable('to')::DATE
+)
+WHERE record_time >= getvariable('from')::DATE
+ORDER BY migration_id, record_time, update_id, entry

@@ -847,6 +847,11 @@ WHERE record_time <= {instant:DateTime64(6, 'UTC')}
 GROUP BY stream, party, instrument
 HAVING unlocked != 0 OR locked != 0
 
+-- 0260_derived_objects
+ALTER TABLE segments
+    ADD COLUMN IF NOT EXISTS derived String,
+    ADD COLUMN IF NOT EXISTS derived_sha256 String
+
 -- 0179_small_granules
 CREATE TABLE events_next AS events
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/ledger_shard/0179/events_next', '{replica}')

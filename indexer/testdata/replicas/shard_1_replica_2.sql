@@ -22,3 +22,6 @@ CREATE DATABASE IF NOT EXISTS `ledger_shard` COMMENT 'ledgerlake: shard 1 of 2, 
 -- 0180_places_are_filled
 -- comes by replication
 
+-- 0260_derived_objects
+-- comes by replication
+

@@ -53,7 +53,7 @@ func compareRows[T any](a, b T) int {
 func Bare[T any](row T) T {
 	switch row := any(&row).(type) {
 	case *store.SegmentRow:
-		row.Manifest, row.LookupIndex = "", ""
+		row.Manifest, row.LookupIndex, row.Derived = "", "", ""
 	case *store.NetworkFolderRow:
 		row.Objects = ""
 	}

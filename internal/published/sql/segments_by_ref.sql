@@ -1,7 +1,7 @@
 -- The latest rows of given segments: element i of migrations and of dates name one.
 SELECT stream, migration_id, segment_date, version, state, start_time, end_time,
        manifest_key, manifest_sha256, manifest, object_count, total_rows, total_bytes,
-       root, chain_link, lookup_index, lookup_objects
+       root, chain_link, lookup_index, lookup_objects, derived, derived_sha256
 FROM segments
 WHERE stream = {stream:String} AND (migration_id, segment_date) IN
 (
