@@ -198,7 +198,8 @@ func TestPrivateTables(t *testing.T) {
 			if c.table == "events" && told != (c.user == "auditor") {
 				t.Errorf("%s gets witnesses: %v", c.user, told)
 			}
-			if _, told := row["choice"]; c.table == "movements" && told != (c.user == "auditor") {
+			_, told = row["choice"]
+			if _, other := row["counterparty"]; c.table == "movements" && (told != (c.user == "auditor") || other != told) {
 				t.Errorf("%s gets choices: %v", c.user, told)
 			}
 			if c.user == "alice" && strings.Contains(fmt.Sprint(row["argument"]), "bob") {

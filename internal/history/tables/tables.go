@@ -117,7 +117,8 @@ var ofNodes = []Table{
 	{
 		Name: "movements", Title: "What each choice did to the holdings of parties of the node, and why",
 		Key: append([]string{"party", "instrument"}, append(slices.Clip(position), "entry")...), derived: journal.MovementsStream,
-		offset: "node_offset", seen: "party IN {readers:Array(String)}", whole: []string{"event", "purpose", "choice", "template"}, // of the outermost choice, which they may not see
+		offset: "node_offset", seen: "party IN {readers:Array(String)}", // What follows is of the choice, which they need not have seen.
+		whole: []string{"event", "purpose", "counterparty", "stated_round", "choice", "template", "reference", "reason"},
 	},
 }
 
