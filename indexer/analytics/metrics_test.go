@@ -42,7 +42,7 @@ func TestMetricsAreSumsOfHistory(t *testing.T) {
 		"updates":             day("count()", "updates"),
 		"events":              day("count()", "events"),
 		"rejected":            day("countIf(result = 'VERDICT_RESULT_REJECTED')", "verdicts"),
-		"private":             day("countIf(result = 'VERDICT_RESULT_ACCEPTED' AND update_id NOT IN (SELECT update_id FROM updates))", "verdicts"),
+		"private":             day("countIf(result = 'VERDICT_RESULT_ACCEPTED' AND update_id GLOBAL NOT IN (SELECT update_id FROM updates))", "verdicts"),
 		"traffic":             day("sumIf(traffic_cost, traffic_cost > 0)", "verdicts"),
 		"active_users":        day("uniqExactArrayIf(submitting_parties, result = 'VERDICT_RESULT_ACCEPTED')", "verdicts"),
 		"active_users_7d":     "SELECT concat(day, ' ', toString(uniqExact(party))) FROM (SELECT arrayJoin(submitting_parties) AS party, toDate(" + start + ") AS active FROM verdicts WHERE result = 'VERDICT_RESULT_ACCEPTED') ARRAY JOIN arrayMap(n -> toString(active + n), range(7)) AS day WHERE toDate(day) <= (SELECT max(toDate(" + start + ")) FROM updates) GROUP BY day ORDER BY day",

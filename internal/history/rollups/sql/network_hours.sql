@@ -20,7 +20,7 @@ WITH
             GROUP BY at
             UNION ALL
             SELECT toUnixTimestamp64Micro(record_time) AS at, 'verdict', false, 0, result,
-                   result = 'VERDICT_RESULT_ACCEPTED' AND update_id NOT IN
+                   result = 'VERDICT_RESULT_ACCEPTED' AND update_id GLOBAL NOT IN
                    (
                        SELECT update_id FROM {readers:Identifier}.updates
                        WHERE stream = {public:String} AND migration_id = {migration:Int64}
@@ -30,7 +30,7 @@ WITH
             FROM {readers:Identifier}.verdicts
             WHERE stream = {stream:String} AND migration_id = {migration:Int64}
               AND record_time >= fromUnixTimestamp64Micro({first_time:Int64}, 'UTC') AND record_time <= fromUnixTimestamp64Micro({last_time:Int64}, 'UTC')
-              AND ({stream:String} = {public:String} OR update_id NOT IN
+              AND ({stream:String} = {public:String} OR update_id GLOBAL NOT IN
               (
                   SELECT update_id FROM {readers:Identifier}.verdicts
                   WHERE stream = {public:String} AND migration_id = {migration:Int64}

@@ -9,7 +9,7 @@ FROM
     FROM {readers:Identifier}.verdicts
     WHERE stream = {stream:String} AND migration_id = {migration:Int64}
       AND record_time >= fromUnixTimestamp64Micro({first_time:Int64}, 'UTC') AND record_time <= fromUnixTimestamp64Micro({last_time:Int64}, 'UTC')
-      AND ({stream:String} = {public:String} OR update_id NOT IN
+      AND ({stream:String} = {public:String} OR update_id GLOBAL NOT IN
       (
           SELECT update_id FROM {readers:Identifier}.verdicts
           WHERE stream = {public:String} AND migration_id = {migration:Int64}
