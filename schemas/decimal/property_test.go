@@ -1,4 +1,4 @@
-package decimal
+package decimal_test
 
 import (
 	"math/big"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
 )
 
@@ -35,11 +36,11 @@ func (r numbers) draw() *big.Int {
 }
 
 // rat is the number of so many units.
-func rat(units *big.Int) *big.Rat { return new(big.Rat).SetFrac(units, one) }
+func rat(units *big.Int) *big.Rat { return new(big.Rat).SetFrac(units, decimal.One) }
 
 // rounded is x in units, rounded to the nearest and from the middle to the even one, or up.
 func rounded(x *big.Rat, up bool) *big.Int {
-	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(one))
+	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(decimal.One))
 	floor := new(big.Int).Div(scaled.Num(), scaled.Denom()) // Euclidean: down, as denominators are positive
 	rest := new(big.Rat).Sub(scaled, new(big.Rat).SetInt(floor))
 	half := rest.Cmp(big.NewRat(1, 2))
@@ -50,35 +51,35 @@ func rounded(x *big.Rat, up bool) *big.Int {
 }
 
 // same reports whether d has so many units, in the one form that numbers of its size have.
-func same(d Decimal, units *big.Int) bool {
-	fits := units.BitLen() <= 127 || units.Cmp(least) == 0
-	return d.units().Cmp(units) == 0 && (d.wide == nil) == fits
+func same(d decimal.Decimal, units *big.Int) bool {
+	fits := units.BitLen() <= 127 || units.Cmp(decimal.Least) == 0
+	return d.Units().Cmp(units) == 0 && !d.IsWide() == fits
 }
 
 func TestArithmeticIsExact(t *testing.T) {
 	r := numbers{rand.New(rand.NewPCG(3, 7))}
 	for range schematest.Rounds(5_000, 2_000_000) {
 		a, b, n := r.draw(), r.draw(), int64(r.Uint64())
-		x, y := of(new(big.Int).Set(a)), of(new(big.Int).Set(b))
+		x, y := decimal.Of(new(big.Int).Set(a)), decimal.Of(new(big.Int).Set(b))
 		results := map[string]struct {
-			got  Decimal
+			got  decimal.Decimal
 			want *big.Int
 		}{
 			"plus":      {x.Plus(y), new(big.Int).Add(a, b)},
 			"minus":     {x.Minus(y), new(big.Int).Sub(a, b)},
 			"neg":       {x.Neg(), new(big.Int).Neg(a)},
 			"times int": {x.TimesInt(n), new(big.Int).Mul(a, big.NewInt(n))},
-			"from int":  {FromInt(n), new(big.Int).Mul(big.NewInt(n), one)},
+			"from int":  {decimal.FromInt(n), new(big.Int).Mul(big.NewInt(n), decimal.One)},
 			"times":     {x.Times(y), rounded(new(big.Rat).Mul(rat(a), rat(b)), false)},
 		}
 		if b.Sign() != 0 {
 			quotient := new(big.Rat).Quo(rat(a), rat(b))
 			results["over"] = struct {
-				got  Decimal
+				got  decimal.Decimal
 				want *big.Int
 			}{x.Over(y), rounded(quotient, false)}
 			results["over up"] = struct {
-				got  Decimal
+				got  decimal.Decimal
 				want *big.Int
 			}{x.OverUp(y), rounded(quotient, true)}
 		}
@@ -90,7 +91,7 @@ func TestArithmeticIsExact(t *testing.T) {
 		if x.Cmp(y) != a.Cmp(b) || x.Less(y) != (a.Cmp(b) < 0) || x.Sign() != a.Sign() {
 			t.Fatalf("%s and %s compare as %d, with signs %d", x, y, x.Cmp(y), x.Sign())
 		}
-		if x.wide == nil && (x == y) != (a.Cmp(b) == 0) {
+		if !x.IsWide() && (x == y) != (a.Cmp(b) == 0) {
 			t.Fatalf("%s == %s is %t", x, y, x == y)
 		}
 		if !same(x, a) || !same(y, b) {
@@ -103,29 +104,29 @@ func TestTextsAreExact(t *testing.T) {
 	r := numbers{rand.New(rand.NewPCG(5, 11))}
 	for range schematest.Rounds(5_000, 2_000_000) {
 		a := r.draw()
-		x := of(new(big.Int).Set(a))
+		x := decimal.Of(new(big.Int).Set(a))
 		text := x.String()
-		if want := rat(a).FloatString(FractionDigits); text != want && "-"+text != want {
+		if want := rat(a).FloatString(decimal.FractionDigits); text != want && "-"+text != want {
 			t.Fatalf("%s units are written as %s, want %s", a, text, want)
 		}
 		high, low, ok := x.Int128()
-		if fits := x.wide == nil; ok != fits || fits && OfInt128(high, low) != x {
+		if fits := !x.IsWide(); ok != fits || fits && decimal.OfInt128(high, low) != x {
 			t.Fatalf("%s became %x %x, %t", x, high, low, ok)
 		}
 		if want := new(big.Int).Abs(a).Cmp(new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil)) < 0; x.Storable() != want {
 			t.Fatalf("%s is storable: %t, want %t", x, x.Storable(), want)
 		}
-		if len(strings.TrimPrefix(text, "-")) > maxDigits+1+FractionDigits {
-			if _, err := Parse(text); err == nil {
+		if len(strings.TrimPrefix(text, "-")) > decimal.MaxDigits+1+decimal.FractionDigits {
+			if _, err := decimal.Parse(text); err == nil {
 				t.Fatalf("%s is read", text)
 			}
 			continue
 		}
-		if got, err := Parse(text); err != nil || !same(got, a) {
+		if got, err := decimal.Parse(text); err != nil || !same(got, a) {
 			t.Fatalf("%s is read as %s, %v", text, got, err)
 		}
 		short := strings.TrimRight(strings.TrimRight(text, "0"), ".")
-		if got, err := Parse([]byte(short)); err != nil || !same(got, a) {
+		if got, err := decimal.Parse([]byte(short)); err != nil || !same(got, a) {
 			t.Fatalf("%s is read as %s, %v", short, got, err)
 		}
 	}
