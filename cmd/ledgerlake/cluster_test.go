@@ -81,13 +81,18 @@ func partsOfAllShards(t *testing.T, shards *enginetest.Cluster, command func(...
 func reshardInto(t *testing.T, shards *enginetest.Cluster, single string, command func(...string) (string, error)) {
 	t.Helper()
 	text, err := command("reshard", "--from", single, "--dry-run", "--json")
-	plan := parse[app.ReshardReport](t, []byte(text)).Plan
-	if err != nil || len(plan) == 0 || plan[len(plan)-1].Table != "batches" {
-		t.Fatalf("planned %v, %s", err, text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
 	}
-	text, err = command("reshard", "--from", single, "--json")
-	if done := parse[app.ReshardReport](t, []byte(text)); err != nil || done.Partitions != len(plan) || done.Copied != len(plan) || done.Rows == 0 {
-		t.Fatalf("copied %v, %s", err, text)
+	plan := parse[app.ReshardReport](t, []byte(text)).Plan
+	if len(plan) == 0 || plan[len(plan)-1].Table != "batches" {
+		t.Fatalf("planned %s", text)
+	}
+	if text, err = command("reshard", "--from", single, "--json"); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if done := parse[app.ReshardReport](t, []byte(text)); done.Partitions != len(plan) || done.Copied != len(plan) || done.Rows == 0 {
+		t.Fatalf("copied %s", text)
 	}
 	for _, statement := range []string{
 		"ALTER TABLE default_shard.reshard DELETE WHERE table_name = '' AND done SETTINGS mutations_sync = 2",

@@ -70,6 +70,8 @@ func columnOf(name string) proto.Column {
 		return newParties()
 	case name == "Array(Int32)":
 		return proto.NewArray[int32](new(proto.ColInt32))
+	case name == "Array(UInt32)":
+		return proto.NewArray[uint32](new(proto.ColUInt32))
 	case name == "Array(Decimal(38, 10))":
 		return alias{proto.NewArray[proto.Decimal128](new(proto.ColDecimal128)), proto.ColumnType(name)}
 	}
@@ -119,6 +121,8 @@ func addRows(dst, src proto.Column, from, to int) {
 		addValues(dst, c, from, to)
 	case *proto.ColInt32:
 		addValues(dst, c, from, to)
+	case *proto.ColUInt32:
+		addValues(dst, c, from, to)
 	case *proto.ColUInt64:
 		addValues(dst, c, from, to)
 	case *proto.ColBool:
@@ -140,6 +144,8 @@ func addRows(dst, src proto.Column, from, to int) {
 	case *proto.ColArr[string]:
 		addLists(dst, c, from, to)
 	case *proto.ColArr[int32]:
+		addLists(dst, c, from, to)
+	case *proto.ColArr[uint32]:
 		addLists(dst, c, from, to)
 	case *proto.ColArr[proto.Decimal128]:
 		addLists(dst, c, from, to)
@@ -199,6 +205,8 @@ func rowValue(column proto.Column, row int) any {
 		return c.Row(row)
 	case *proto.ColArr[int32]:
 		return listOf(c.Row(row), func(v int32) int64 { return int64(v) })
+	case *proto.ColArr[uint32]:
+		return listOf(c.Row(row), func(v uint32) int64 { return int64(v) })
 	case *proto.ColArr[proto.Decimal128]:
 		return listOf(c.Row(row), decimalOf)
 	case alias:
