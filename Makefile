@@ -20,7 +20,9 @@ SHARDED ?= ./indexer/... ./internal/history/... ./internal/published ./internal/
 	./export ./query/... ./jobs/wallet
 # Tests that kill, damage or overload processes, take history back, or need several engines: `make test`
 # leaves them to `make test-faults`. CI runs both.
-FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServersBehindABalancer|TestDamagedStore|TestRepair|TestRestore|TestUpgrade|TestKilledMigration|TestTwoMigrateAtOnce|TestLaterStoreIsRefused|TestCommandsOnACluster|TestCluster|TestReshard|TestOddAnswers|TestSteadyWork|TestOnTheNetwork|TestDamageIsFound|TestDamageOfANodeStreamIsFound|TestUpOutlivesItsServices|TestKillUpstream|TestFullDisk|TestPeopleHangUp|TestOverloadIsServed|TestRestartToUseful|TestCrashBetweenSteps|TestScanIsTakenBack|TestNodeStreamIsTakenBack|TestStreamIsTakenBackAndReadAgain|TestOmissionsOfASoleUpstream
+FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServersBehindABalancer|TestDamagedStore|TestRepair|TestRestore|TestUpgrade|TestKilledMigration|TestTwoMigrateAtOnce|TestLaterStoreIsRefused|TestCommandsOnACluster|TestCluster|TestOddAnswers|TestSteadyWork|TestOnTheNetwork|TestDamageIsFound|TestDamageOfANodeStreamIsFound|TestUpOutlivesItsServices|TestKillUpstream|TestFullDisk|TestPeopleHangUp|TestOverloadIsServed|TestRestartToUseful|TestCrashBetweenSteps|TestScanIsTakenBack|TestNodeStreamIsTakenBack|TestStreamIsTakenBackAndReadAgain|TestOmissionsOfASoleUpstream
+# Left to `make test-shards`: it copies stores between clusters again and again, for more than a minute.
+LONGER = TestReshard
 # The packages that have any of them.
 FAULT_PACKAGES = $(shell grep -rlwE 'func ($(FAULTS))' --include='*_test.go' cmd indexer internal jobs | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # Of `make soak`: over how many engines the stores of episodes are spread, which are killed, too.
@@ -90,7 +92,7 @@ setup-run:
 test: ## vet and test every package, on real parts, and name the slowest
 	@scripts/setup.sh modules engine duckdb redis examples
 	go vet ./...
-	go run ./scripts/gotest -vet=off -timeout 14m -p $(AT_ONCE) -skip '^($(FAULTS))$$' $(TESTFLAGS) $(PACKAGES)
+	go run ./scripts/gotest -vet=off -timeout 14m -p $(AT_ONCE) -skip '^($(FAULTS)|$(LONGER))$$' $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-faults
 test-faults: ## the tests that kill, damage or overload processes, or need several engines
@@ -103,8 +105,9 @@ test-long: ## make test with as many rounds of tests as are worth a night
 	LEDGERLAKE_LONG=1 go run ./scripts/gotest -timeout 0 $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-shards
-test-shards: ## the tests of what reads stores, with the stores spread over three engines
+test-shards: ## moving stores into clusters, and the tests of what reads stores, spread over three engines
 	@scripts/setup.sh modules engine
+	go run ./scripts/gotest -vet=off -timeout 10m -run '^($(LONGER))$$' $(TESTFLAGS) ./indexer/reshard
 	LEDGERLAKE_TEST_SHARDS=3 go run ./scripts/gotest -vet=off -timeout 60m $(TESTFLAGS) $(SHARDED)
 
 .PHONY: check
