@@ -131,7 +131,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.asked[name] = new(atomic.Int64)
 	}
 	u.asked[name].Add(1)
-	intercept, status, token := u.intercept, u.missing[name], u.token
+	// Taken together: a websocket that is let in before intercept was set ends with the drop after it.
+	intercept, dropped, status, token := u.intercept, u.dropped, u.missing[name], u.token
 	u.mu.Unlock()
 	switch {
 	case intercept != nil && intercept(w, r):
@@ -143,7 +144,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case socket && token != "" && !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), protocolToken+token):
 		refuse(w, http.StatusUnauthorized, codeUnauthenticated, 6, "no token among the subprotocols")
 	case socket:
-		u.socket(w, r)
+		u.socket(w, r, dropped)
 	default:
 		u.answer(w, r)
 	}
@@ -228,7 +229,7 @@ func (u *upstream) list(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "[%s]", strings.Join(parts, " ,"))
 }
 
-func (u *upstream) socket(w http.ResponseWriter, r *http.Request) {
+func (u *upstream) socket(w http.ResponseWriter, r *http.Request, dropped <-chan struct{}) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{protocolAuth}})
 	if err != nil {
 		u.t.Errorf("upgrading: %v", err)
@@ -247,10 +248,11 @@ func (u *upstream) socket(w http.ResponseWriter, r *http.Request) {
 		u.activeSocket(ctx, conn, request)
 		return
 	}
-	u.updatesSocket(ctx, conn, request)
+	u.updatesSocket(ctx, conn, request, dropped)
 }
 
-func (u *upstream) updatesSocket(ctx context.Context, conn *websocket.Conn, request []byte) {
+// updatesSocket tells updates until dropped is closed.
+func (u *upstream) updatesSocket(ctx context.Context, conn *websocket.Conn, request []byte, dropped <-chan struct{}) {
 	var q updatesRequest
 	if err := json.Unmarshal(request, &q); err != nil {
 		conn.Close(websocket.StatusProtocolError, err.Error())
@@ -264,7 +266,7 @@ func (u *upstream) updatesSocket(ctx context.Context, conn *websocket.Conn, requ
 			wires = append(wires, e.wire)
 			q.BeginExclusive = e.offset
 		}
-		grown, dropped, change := u.grown, u.dropped, u.frame
+		grown, change := u.grown, u.frame
 		u.mu.Unlock()
 		if code != "" {
 			wires = []string{errorFrame(code, 9, cause)}
