@@ -15,6 +15,7 @@ import (
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/typed"
 )
 
@@ -171,7 +172,7 @@ func (a *audit) compare(ctx context.Context, sets map[int64]*set) error {
 	for fill, s := range sets {
 		own := journals.TypedStream(a.stream)
 		if fill != liveFill {
-			own = fmt.Sprintf("%s/%d", own, fill)
+			own = journals.TypedFill(a.stream, fill)
 		}
 		mark, err := journals.Watermark(ctx, a.db, own)
 		if err != nil {
@@ -281,18 +282,24 @@ func appendCells(dst []byte, cells []any) []byte {
 			dst = append(dst, 'b', map[bool]byte{true: 1}[v])
 		case int64:
 			dst = binary.LittleEndian.AppendUint64(append(dst, 'i'), uint64(v))
-		case int32:
-			dst = binary.LittleEndian.AppendUint64(append(dst, 'i'), uint64(v))
 		case schemas.Micros:
 			dst = binary.LittleEndian.AppendUint64(append(dst, 't'), uint64(v))
 		case typed.Days:
 			dst = binary.LittleEndian.AppendUint64(append(dst, 'd'), uint64(v))
-		case typed.Units:
+		case decimal.Decimal:
+			high, low, _ := v.Int128() // the column has no others
+			dst = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(append(dst, 'u'), high), low)
+		case typed.Number:
 			dst = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(append(dst, 'u'), v.High), v.Low)
 		case string:
 			dst = append(binary.LittleEndian.AppendUint64(append(dst, 's'), uint64(len(v))), v...)
 		case []any:
 			dst = appendCells(binary.LittleEndian.AppendUint64(append(dst, 'l'), uint64(len(v))), v)
+		case map[string]any:
+			dst = binary.LittleEndian.AppendUint64(append(dst, 'm'), uint64(len(v)))
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				dst = appendCells(dst, []any{key, v[key]})
+			}
 		default:
 			panic(fmt.Sprintf("a cell of type %T", cell)) // a test audits all types
 		}

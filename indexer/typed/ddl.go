@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas/typed"
 )
 
@@ -39,6 +40,7 @@ var contractColumns = append(positionColumns[:len(positionColumns):len(positionC
 var choiceColumns = append(positionColumns[:len(positionColumns):len(positionColumns)], []systemColumn{
 	{"_consuming", "Bool", plainCodec, "Whether the exercise archived the contract"},
 	{"_acting_parties", "Array(LowCardinality(String))", plainCodec, "Parties that exercised the choice"},
+	{"_witnesses", "Array(LowCardinality(String))", plainCodec, "Parties of the node that saw the exercise; none in public history"},
 	unfitColumn,
 }...)
 
@@ -52,11 +54,14 @@ func (t *Table) systemColumns() []systemColumn {
 }
 
 // blockColumns are all columns, those that all tables have first.
-func (t *Table) blockColumns(plan *typed.Plan) (list []typed.Column) {
+func (t *Table) blockColumns(plan *typed.Plan) (list []store.TableColumn) {
 	for _, c := range t.systemColumns() {
-		list = append(list, typed.Column{Name: c.name, Type: c.columnType})
+		list = append(list, store.TableColumn{Table: t.Name, Name: c.name, Type: c.columnType})
 	}
-	return append(list, plan.Columns...)
+	for _, c := range plan.Columns {
+		list = append(list, store.TableColumn{Table: t.Name, Name: c.Name, Type: c.Type})
+	}
+	return list
 }
 
 // create makes the table and, of contracts, the view of their lifetimes. What is there under the names is of
@@ -66,9 +71,14 @@ func (s *Tables) create(ctx context.Context, t *Table) error {
 	if t.Choice == "" {
 		statements = append(statements, t.viewStatement())
 	}
+	return s.run(ctx, "making table "+t.Name, statements...)
+}
+
+// run executes statements one after the other. doing says what for.
+func (s *Tables) run(ctx context.Context, doing string, statements ...string) error {
 	for _, statement := range statements {
 		if err := s.db.Exec(ctx, statement, "", nil); err != nil {
-			return fmt.Errorf("making table %s: %w", t.Name, err)
+			return fmt.Errorf("%s: %w", doing, err)
 		}
 	}
 	return nil
@@ -86,14 +96,7 @@ func (t *Table) createStatement() string {
 ENGINE = MergeTree
 ORDER BY (_stream, _migration_id, _record_time, _update_id, _node)
 SETTINGS non_replicated_deduplication_window = 1000
-COMMENT ` + quotedText(t.title())
-}
-
-func (t *Table) title() string {
-	if t.Choice != "" {
-		return "Exercises of " + t.Source.String()
-	}
-	return "Contracts of " + t.Source.String()
+COMMENT ` + quotedText(t.Title())
 }
 
 // definition is a column of a plan.
@@ -111,21 +114,13 @@ func (s *Tables) addColumns(ctx context.Context, t *Table, columns []typed.Colum
 	if t.Choice == "" {
 		statements = append(statements, t.viewStatement())
 	}
-	for _, statement := range statements {
-		if err := s.db.Exec(ctx, statement, "", nil); err != nil {
-			return fmt.Errorf("adding columns to table %s: %w", t.Name, err)
-		}
-	}
-	return nil
+	return s.run(ctx, "adding columns to table "+t.Name, statements...)
 }
-
-// view is the name of the view of the lifetimes.
-func (t *Table) view() string { return "l" + t.Name[1:] }
 
 // viewStatement makes the view that has the ends of contracts, as the tables of lifetimes know them: those
 // do not have what ended in the update that created it.
 func (t *Table) viewStatement() string {
-	return `CREATE OR REPLACE VIEW ` + quoted(t.view()) + ` AS
+	return `CREATE OR REPLACE VIEW ` + quoted(typed.LifetimesView(t.Name)) + ` AS
 SELECT t.*, multiIf(t._transient, t._record_time, e.ended = 1, e.archived_at, toDateTime64('2299-12-31 00:00:00', 6, 'UTC')) AS _archived_at
 FROM ` + quoted(t.Name) + ` AS t
 LEFT ANY JOIN
@@ -135,17 +130,12 @@ LEFT ANY JOIN
     SELECT stream, migration_id, contract_id, created_time, archived_at, 1 AS ended FROM contracts_live
     WHERE template = ` + quotedText(t.Package+":"+t.Entity) + ` AND archived_at < toDateTime64('2299-12-31 00:00:00', 6, 'UTC')
 ) AS e ON t._stream = e.stream AND t._migration_id = e.migration_id AND t._contract_id = e.contract_id AND t._record_time = e.created_time
-COMMENT ` + quotedText("Contracts of "+t.Source.String()+", with _archived_at: 2299-12-31 while they are active")
+COMMENT ` + quotedText(t.Title()+", with _archived_at: 2299-12-31 while they are active")
 }
 
 // dropTable drops a table and its view.
 func (s *Tables) dropTable(ctx context.Context, t *Table) error {
-	for _, statement := range []string{"DROP VIEW IF EXISTS " + quoted(t.view()), "DROP TABLE IF EXISTS " + quoted(t.Name) + " SYNC"} {
-		if err := s.db.Exec(ctx, statement, "", nil); err != nil {
-			return fmt.Errorf("dropping table %s: %w", t.Name, err)
-		}
-	}
-	return nil
+	return s.run(ctx, "dropping table "+t.Name, "DROP VIEW IF EXISTS "+quoted(typed.LifetimesView(t.Name)), "DROP TABLE IF EXISTS "+quoted(t.Name)+" SYNC")
 }
 
 var escaper = strings.NewReplacer("\\", "\\\\", "`", "\\`", "'", "\\'")

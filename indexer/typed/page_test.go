@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer"
 	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/history/typedviews"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
@@ -53,11 +54,11 @@ func TestThePageHasTheAnswers(t *testing.T) {
 		}
 		return "```sql\n" + parts[1] + "\n```\n\n```text\n" + answer + "```"
 	})
-	for _, v := range namedViews {
-		undocumented := indexertest.Texts(t, f.DSN, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+v.name+"' AND comment = ''")
-		columns := indexertest.Texts(t, f.DSN, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+v.name+"'")
-		if len(undocumented) > 0 || len(columns) != len(v.columns) || !strings.Contains(string(text), "| `"+v.name+"` |") {
-			t.Errorf("view %s has columns %q, of which %q have no comment, and needs a line in the page", v.name, columns, undocumented)
+	for _, v := range typedviews.All {
+		undocumented := indexertest.Texts(t, f.DSN, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+v.Name+"' AND comment = ''")
+		columns := indexertest.Texts(t, f.DSN, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+v.Name+"'")
+		if len(undocumented) > 0 || len(columns) != len(v.Columns) || !strings.Contains(string(text), "| `"+v.Name+"` |") {
+			t.Errorf("view %s has columns %q, of which %q have no comment, and needs a line in the page", v.Name, columns, undocumented)
 		}
 	}
 	if asked < 8 {

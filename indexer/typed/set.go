@@ -15,7 +15,7 @@ type projection struct {
 	*Table
 	plan  *typed.Plan
 	parts []typed.Part
-	block *store.Cells
+	block *store.Columns
 	// unknown says that the catalogue has lost the types by which the table was planned.
 	unknown bool
 }
@@ -28,7 +28,7 @@ func newProjection(t *Table, catalog *values.Catalog) (*projection, error) {
 		p.plan = typed.New(t.Columns)
 	}
 	var err error
-	p.block, err = store.NewCells(t.blockColumns(p.plan))
+	p.block, err = store.NewColumns(t.blockColumns(p.plan))
 	return p, err
 }
 
@@ -132,10 +132,14 @@ var transientCell = slices.IndexFunc(contractColumns, func(c systemColumn) bool 
 func (d *derivation) row(p *projection, at schemas.Position, encoding schemas.Encoding, e *schemas.Event) []any {
 	cells, unfit := d.values(p, encoding, e)
 	system := []any{
-		d.stream, at.MigrationID, store.Clamp(at.RecordTime), at.UpdateID, e.Node, at.Offset, e.ContractID, e.TemplateID,
+		d.stream, at.MigrationID, store.Clamp(at.RecordTime), at.UpdateID, int64(e.Node), at.Offset, e.ContractID, e.TemplateID,
 	}
 	if p.Choice != "" {
-		system = append(system, e.Consuming, list(e.ActingParties))
+		var witnesses []string
+		if e.Local != nil {
+			witnesses = e.Local.Witnesses
+		}
+		system = append(system, e.Consuming, list(e.ActingParties), list(witnesses))
 	} else {
 		system = append(system, store.Clamp(e.CreatedAt), list(e.Signatories), list(e.Observers), false)
 	}

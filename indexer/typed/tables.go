@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/typedviews"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/typed"
@@ -147,23 +148,23 @@ func (s *Tables) List(ctx context.Context) ([]*Table, error) {
 type Made struct{ Name, Of string }
 
 // Add makes the tables of some names that there are not yet, and returns them. A name is that of a package,
-// PACKAGE:MODULE:ENTITY of a template or an interface, that and /CHOICE, or one of ViewNames. Without a choice
+// PACKAGE:MODULE:ENTITY of a template or an interface, that and /CHOICE, or one of typedviews.Names. Without a choice
 // it stands for the contracts and all choices but Archive; a view, for the tables that it reads and itself. The
 // next step of each stream's Typed fills them.
 func (s *Tables) Add(ctx context.Context, names []string) (made []Made, err error) {
 	var wanted []*Table
-	var views []*namedView
+	var views []*typedviews.View
 	for _, name := range names {
-		if v := viewNamed(name); v != nil {
+		if v := typedviews.Named(name); v != nil {
 			views = append(views, v)
-			for _, of := range v.tables {
+			for _, of := range v.Tables {
 				wanted = append(wanted, &Table{Source: of})
 			}
 			continue
 		}
 		found := s.named(name)
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no package, template or choice %q in the catalogue, nor in a package that was added: name one as in acme-trade, acme-trade:Acme.Trade:Order or acme-trade:Acme.Trade:Order/Order_Fill, or a view: %s", name, strings.Join(ViewNames(), ", "))
+			return nil, fmt.Errorf("there is no package, template or choice %q in the catalogue, nor in a package that was added: name one as in acme-trade, acme-trade:Acme.Trade:Order or acme-trade:Acme.Trade:Order/Order_Fill, or a view: %s", name, strings.Join(typedviews.Names(), ", "))
 		}
 		wanted = append(wanted, found...)
 	}
@@ -178,7 +179,7 @@ func (s *Tables) Add(ctx context.Context, names []string) (made []Made, err erro
 		if err := s.createView(ctx, v); err != nil {
 			return nil, err
 		}
-		made = append(made, Made{v.name, v.title})
+		made = append(made, Made{v.Name, v.Title})
 	}
 	return made, nil
 }
@@ -270,9 +271,9 @@ func (s *Tables) Drop(ctx context.Context, names []string) (dropped []string, er
 		return nil, err
 	}
 	var tables []*Table
-	var alone []*namedView
+	var alone []*typedviews.View
 	for _, name := range names {
-		if n := slices.IndexFunc(views, func(v *namedView) bool { return v.name == name }); n >= 0 {
+		if n := slices.IndexFunc(views, func(v *typedviews.View) bool { return v.Name == name }); n >= 0 {
 			alone = append(alone, views[n])
 			continue
 		}
@@ -283,7 +284,7 @@ func (s *Tables) Drop(ctx context.Context, names []string) (dropped []string, er
 		tables = append(tables, found...)
 	}
 	for _, v := range alone {
-		dropped = append(dropped, v.name)
+		dropped = append(dropped, v.Name)
 	}
 	if err := s.dropViews(ctx, alone); err != nil {
 		return nil, err
@@ -307,12 +308,12 @@ func (s *Tables) drop(ctx context.Context, tables []*Table) (dropped []string, e
 	if err != nil {
 		return nil, err
 	}
-	views = slices.DeleteFunc(views, func(v *namedView) bool { return !v.reads(tables) })
+	views = slices.DeleteFunc(views, func(v *typedviews.View) bool { return !reads(v, tables) })
 	if err := s.dropViews(ctx, views); err != nil {
 		return nil, err
 	}
 	for _, v := range views {
-		dropped = append(dropped, v.name)
+		dropped = append(dropped, v.Name)
 	}
 	names := make([]string, len(tables))
 	for i, t := range tables {
@@ -382,7 +383,7 @@ func (s *Tables) Summaries(ctx context.Context) ([]Summary, error) {
 	}
 	views, err := s.madeViews(ctx)
 	for _, v := range views {
-		summaries = append(summaries, Summary{Name: v.name, Of: v.title, Columns: len(v.columns)})
+		summaries = append(summaries, Summary{Name: v.Name, Of: v.Title, Columns: len(v.Columns)})
 	}
 	return summaries, err
 }

@@ -40,9 +40,6 @@ var (
 	setMilestone string
 )
 
-// joinedName begins the names of milestones of fills that have joined what is derived live.
-const joinedName = "typed tables of "
-
 // Typed derives the typed tables from a stream. It follows the stream's watermark as lifetimes do, in a
 // journal of its own. Tables that are added are filled in ranges of their own, in between, under another
 // journal, until they have come as far; from that position on they are derived with the others. Only one
@@ -183,13 +180,13 @@ type name struct {
 
 // loadJoined reads which fills have joined.
 func (t *Typed) loadJoined(ctx context.Context) error {
-	names, err := store.SelectAll(ctx, t.db, selectJoined, store.Params{"stream": store.Text(t.stream), "prefix": store.Text(joinedName)}, store.NewRecords[name]())
+	names, err := store.SelectAll(ctx, t.db, selectJoined, store.Params{"stream": store.Text(t.stream), "prefix": store.Text(journals.TypedJoined)}, store.NewRecords[name]())
 	if err != nil {
 		return fmt.Errorf("reading which typed tables are filled: %w", err)
 	}
 	t.joined = make(map[int64]bool)
 	for _, n := range names {
-		fill, err := strconv.ParseInt(strings.TrimPrefix(n.Name, joinedName), 10, 64)
+		fill, err := strconv.ParseInt(strings.TrimPrefix(n.Name, journals.TypedJoined), 10, 64)
 		if err != nil {
 			return fmt.Errorf("milestone %q of %s names no fill of typed tables", n.Name, t.stream)
 		}
@@ -233,7 +230,7 @@ func (t *Typed) follower(fill int64) *journal.Follower {
 	}
 	f := t.fills[fill]
 	if f == nil {
-		f = journal.NewSmallFollower(t.db, t.stream, fmt.Sprintf("%s/%d", journals.TypedStream(t.stream), fill), t.pace, t.log, fillRows)
+		f = journal.NewSmallFollower(t.db, t.stream, journals.TypedFill(t.stream, fill), t.pace, t.log, fillRows)
 		t.fills[fill] = f
 	}
 	return f
@@ -266,7 +263,7 @@ func (t *Typed) join(ctx context.Context, fill int64) error {
 			return err
 		}
 	}
-	err := t.db.Exec(ctx, setMilestone, "", store.Params{"stream": store.Text(t.stream), "name": store.Text(joinedName + strconv.FormatInt(fill, 10))})
+	err := t.db.Exec(ctx, setMilestone, "", store.Params{"stream": store.Text(t.stream), "name": store.Text(journals.TypedJoined + strconv.FormatInt(fill, 10))})
 	if err != nil {
 		return fmt.Errorf("recording that typed tables are filled: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer/typed"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/engine"
+	"github.com/ledgerlake/ledgerlake/internal/history/typedviews"
 	"github.com/ledgerlake/ledgerlake/internal/packages/kept"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -121,7 +122,7 @@ func NodeOfPackages(a *App) (kept.Node, string, error) {
 var ErrNoTypedTables = typed.ErrCluster
 
 // TypedViews are the names of views that can be added as typed tables are.
-func TypedViews() []string { return typed.ViewNames() }
+func TypedViews() []string { return typedviews.Names() }
 
 // TypedTables are the typed tables of the store.
 type TypedTables struct {

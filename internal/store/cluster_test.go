@@ -3,7 +3,10 @@ package store
 import (
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ClickHouse/ch-go/proto"
@@ -11,6 +14,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/coins"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/schematest"
+	"github.com/ledgerlake/ledgerlake/schemas/typed"
 )
 
 // filled are blocks of all tables that are spread over shards, with rows.
@@ -79,11 +83,17 @@ func valueOf(c proto.Column, i int) string {
 	case interface{ Row(int) proto.Decimal128 }:
 		return fmt.Sprint(data.Row(i))
 	case interface{ Row(int) []string }:
-		return fmt.Sprintf("%q", data.Row(i))
+		return fmt.Sprint(data.Row(i))
 	case interface{ Row(int) []int32 }:
 		return fmt.Sprint(data.Row(i))
 	case interface{ Row(int) []proto.Decimal128 }:
-		return fmt.Sprint(data.Row(i))
+		var list []any
+		for _, v := range data.Row(i) {
+			list = append(list, decimalOf(v))
+		}
+		return fmt.Sprint(list)
+	case *lists:
+		return fmt.Sprint(data.value(i))
 	}
 	return fmt.Sprintf("no value of %T", c)
 }
@@ -134,15 +144,17 @@ func TestColumnsOfAnyTable(t *testing.T) {
 			}
 			of = append(of, TableColumn{Table: table, Name: c.name, Type: name})
 		}
-		added, err := NewColumns(of)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read, added := columnsOf(t, of), columnsOf(t, of)
 		for i, c := range b.columns() {
 			half := b.Rows() / 2
-			addRows(added.list[i].data, c.data, 0, half)
-			addRows(added.list[i].data, c.data, half, half) // none
-			addRows(added.list[i].data, c.data, half, b.Rows())
+			from := c.data
+			if _, ok := from.(*proto.ColEnum); !ok {
+				send(t, from, read.list[i].data)
+				from = read.list[i].data
+			}
+			addRows(added.list[i].data, from, 0, half)
+			addRows(added.list[i].data, from, half, half) // none
+			addRows(added.list[i].data, from, half, b.Rows())
 		}
 		for i := range b.Rows() {
 			if got, want := encoded(added, i), encoded(b, i); !slices.Equal(got, want) {
@@ -157,6 +169,106 @@ func TestColumnsOfAnyTable(t *testing.T) {
 	}
 	if _, err := NewColumns([]TableColumn{{Table: "t", Name: "c", Type: "IPv6"}}); err == nil {
 		t.Error("a column of a type that cannot be copied was made")
+	}
+}
+
+func columnsOf(t *testing.T, of []TableColumn) *Columns {
+	t.Helper()
+	b, err := NewColumns(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// send writes a column as the client does, and reads it into another one.
+func send(t *testing.T, from, to proto.Column) {
+	t.Helper()
+	var buf proto.Buffer
+	if p, ok := from.(proto.Preparable); ok {
+		if err := p.Prepare(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, ok := from.(proto.StateEncoder); ok {
+		s.EncodeState(&buf)
+	}
+	from.EncodeColumn(&buf)
+	r := proto.NewReader(&buf)
+	to.Reset()
+	if s, ok := to.(proto.StateDecoder); ok {
+		if err := s.DecodeState(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := to.DecodeColumn(r, from.Rows()); err != nil {
+		t.Fatalf("%s: %v", from.Type(), err)
+	}
+}
+
+// TestColumnsOfTypedTables appends values of each type that a typed table has, some of them none, and gets them
+// back after they were sent, copied and split.
+func TestColumnsOfTypedTables(t *testing.T) {
+	units := typed.Units{High: math.MaxUint64, Low: math.MaxUint64 - 14} // -15
+	scalars := map[string][2]any{                                        // as they are appended and as they are read
+		"String": {"é", "é"}, "LowCardinality(String)": {"a::1220", "a::1220"}, "Int64": {int64(-5), int64(-5)}, "Bool": {true, true},
+		"Date32": {typed.Days(-3), typed.Days(-3)}, "DateTime64(6, 'UTC')": {schemas.Micros(-7), schemas.Micros(-7)},
+		"Decimal(38, 10)": {units, decimal.OfInt128(units.High, units.Low)}, "Decimal(38, 2)": {units, typed.Number{Units: units, Scale: 2}},
+	}
+	of := []TableColumn{{Name: "id", Type: "String"}}
+	var rows, want [3][]any
+	add := func(columnType string, given, found [3]any) {
+		of = append(of, TableColumn{Name: columnType, Type: columnType})
+		for i := range rows {
+			rows[i], want[i] = append(rows[i], given[i]), append(want[i], found[i])
+		}
+	}
+	add("Int32", [3]any{int64(1), int64(-1), int64(0)}, [3]any{int64(1), int64(-1), int64(0)})
+	for name, v := range scalars {
+		none := "Nullable(" + name + ")"
+		if strings.HasPrefix(name, "Low") {
+			none = "LowCardinality(Nullable(String))"
+		}
+		zero := typed.Zero(name)
+		read := columnsOf(t, []TableColumn{{Type: name}})
+		read.Append([]any{zero})
+		add(name, [3]any{v[0], zero, v[0]}, [3]any{v[1], read.Value(0, 0), v[1]})
+		add(none, [3]any{v[0], nil, v[0]}, [3]any{v[1], nil, v[1]})
+		add("Array("+name+")", [3]any{[]any{v[0], v[0]}, []any{}, []any{v[0]}}, [3]any{[]any{v[1], v[1]}, []any{}, []any{v[1]}})
+		add("Array("+none+")", [3]any{[]any{nil, v[0]}, []any{nil}, []any{}}, [3]any{[]any{nil, v[1]}, []any{nil}, []any{}})
+		add("Map(String, "+name+")", [3]any{[]any{"k", v[0]}, []any{}, []any{"a", v[0], "b", v[0]}}, [3]any{map[string]any{"k": v[1]}, map[string]any{}, map[string]any{"a": v[1], "b": v[1]}})
+	}
+	b, read, copied := columnsOf(t, of), columnsOf(t, of), columnsOf(t, of)
+	for i := range rows {
+		rows[i], want[i] = append([]any{fmt.Sprint("id", i)}, rows[i]...), append([]any{fmt.Sprint("id", i)}, want[i]...)
+		b.Append(rows[i])
+	}
+	for i, c := range b.list {
+		if string(c.data.Type()) != of[i].Type {
+			t.Errorf("column %s has type %s", of[i].Type, c.data.Type())
+		}
+		send(t, c.data, read.list[i].data)
+		addRows(copied.list[i].data, read.list[i].data, 0, 1)
+		addRows(copied.list[i].data, read.list[i].data, 1, 3)
+	}
+	seen := 0
+	for i := range want {
+		if got := copied.Row(i); !reflect.DeepEqual(got, want[i]) {
+			t.Errorf("row %d is\n%v, want\n%v", i, got, want[i])
+		}
+	}
+	for _, part := range split(b, "id", 2) {
+		parted := &Columns{part.columns()}
+		for i := range parted.Rows() {
+			row := parted.Row(i)
+			if !slices.ContainsFunc(want[:], func(w []any) bool { return reflect.DeepEqual(w, row) }) {
+				t.Errorf("a shard has row %v", row)
+			}
+			seen++
+		}
+	}
+	if seen != 3 {
+		t.Errorf("the shards have %d rows", seen)
 	}
 }
 

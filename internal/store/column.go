@@ -87,7 +87,10 @@ func decimal128(d decimal.Decimal) proto.Decimal128 {
 func decimalOf(v proto.Decimal128) decimal.Decimal { return decimal.OfInt128(v.High, v.Low) }
 
 // decimals is a column Decimal(38, 10).
-func decimals(c *proto.ColDecimal128) proto.Column { return alias{c, "Decimal(38, 10)"} }
+func decimals(c *proto.ColDecimal128) proto.Column { return alias{c, coinType} }
+
+// coinType is the type of amounts.
+const coinType = "Decimal(38, 10)"
 
 // alias is a column under the name of another type. Unlike proto.Alias it shows which column it is.
 type alias struct {
@@ -142,6 +145,25 @@ func pick(from proto.Column, rows []int) proto.Column {
 		return pickLists(c, rows)
 	case *proto.ColArr[proto.Decimal128]:
 		return pickLists(c, rows)
+	case *proto.ColDate32:
+		return pickNumbers(c, rows)
+	case *proto.ColUInt8:
+		return pickNumbers(c, rows)
+	case nullableTerms:
+		to := nullableTerms{newLowCardinality()}
+		for _, row := range rows {
+			to.put(c.value(row))
+		}
+		return to
+	case nullable:
+		return nullable{components{pick(c.marks(), rows), pick(c.values(), rows)}}
+	case *lists:
+		elements, ends := elementsOf(c.ends, rows)
+		to := &lists{name: c.name, ends: ends}
+		for _, part := range c.components {
+			to.components = append(to.components, pick(part, elements))
+		}
+		return to
 	case alias:
 		return alias{pick(c.Column, rows), c.name}
 	}
@@ -156,15 +178,20 @@ func pickNumbers[S ~[]N, N any](from *S, rows []int) *S {
 	return &to
 }
 
-func pickLists[T any](from *proto.ColArr[T], rows []int) *proto.ColArr[T] {
-	elements := make([]int, 0, len(rows))
-	ends := make(proto.ColUInt64, len(rows))
+// elementsOf are the elements of some rows of lists that have ends, and their ends among these.
+func elementsOf(of proto.ColUInt64, rows []int) (elements []int, ends proto.ColUInt64) {
+	elements, ends = make([]int, 0, len(rows)), make(proto.ColUInt64, len(rows))
 	for i, row := range rows {
-		for at := rowStart(from.Offsets, row); at < int(from.Offsets[row]); at++ {
+		for at := rowStart(of, row); at < int(of[row]); at++ {
 			elements = append(elements, at)
 		}
 		ends[i] = uint64(len(elements))
 	}
+	return elements, ends
+}
+
+func pickLists[T any](from *proto.ColArr[T], rows []int) *proto.ColArr[T] {
+	elements, ends := elementsOf(from.Offsets, rows)
 	data := pick(from.Data, elements).(proto.ColumnOf[T]) // it has the type of what it was picked from
 	return &proto.ColArr[T]{Offsets: ends, Data: data}
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/ClickHouse/ch-go"
 	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/typed"
 )
 
 // TableColumn is a column of a table as the server describes it.
@@ -43,37 +46,51 @@ func (b *Columns) columns() []column { return b.list }
 // Rows returns the number of rows.
 func (b *Columns) Rows() int { return b.list[0].data.Rows() }
 
+// Append adds a row with a value for each column: what Value returns of it, but numbers as typed.Units, and a
+// map as a list with keys and values in turn.
+func (b *Columns) Append(row []any) {
+	for i, c := range b.list {
+		put(c.data, row[i])
+	}
+}
+
 // columnOf is an empty column of a type, nil if there is none.
 func columnOf(name string) proto.Column {
-	switch {
-	case name == "String":
+	outer, inner := cutType(name)
+	switch outer {
+	case "String":
 		return new(texts)
+	case "Int64":
+		return new(proto.ColInt64)
+	case "Int32":
+		return new(proto.ColInt32)
+	case "UInt64":
+		return new(proto.ColUInt64)
+	case "UInt32":
+		return new(proto.ColUInt32)
+	case "Bool":
+		return new(proto.ColBool)
+	case "Date32":
+		return new(proto.ColDate32)
+	case "Enum8":
+		return new(proto.ColEnum)
+	case "Nullable":
+		return newNullable(columnOf(inner))
+	case "Array":
+		return newLists(name, columnOf(inner))
+	case "Map":
+		key, value, _ := strings.Cut(inner, ", ")
+		return newLists(name, columnOf(key), columnOf(value))
+	}
+	switch {
 	case name == "LowCardinality(String)":
 		return newLowCardinality()
-	case name == "Int64":
-		return new(proto.ColInt64)
-	case name == "Int32":
-		return new(proto.ColInt32)
-	case name == "UInt64":
-		return new(proto.ColUInt64)
-	case name == "Bool":
-		return new(proto.ColBool)
+	case name == "LowCardinality(Nullable(String))":
+		return nullableTerms{newLowCardinality()}
 	case name == "DateTime64(6, 'UTC')":
 		return newTime()
-	case name == "Decimal(38, 10)":
-		return decimals(new(proto.ColDecimal128))
-	case strings.HasPrefix(name, "Enum8("):
-		return new(proto.ColEnum)
-	case name == "Array(String)":
-		return proto.NewArray[string](new(texts))
-	case name == "Array(LowCardinality(String))":
-		return newParties()
-	case name == "Array(Int32)":
-		return proto.NewArray[int32](new(proto.ColInt32))
-	case name == "Array(UInt32)":
-		return proto.NewArray[uint32](new(proto.ColUInt32))
-	case name == "Array(Decimal(38, 10))":
-		return alias{proto.NewArray[proto.Decimal128](new(proto.ColDecimal128)), proto.ColumnType(name)}
+	case outer == "Decimal" && strings.HasPrefix(inner, "38, "):
+		return alias{new(proto.ColDecimal128), proto.ColumnType(name)}
 	}
 	return nil
 }
@@ -141,14 +158,20 @@ func addRows(dst, src proto.Column, from, to int) {
 		for row := from; row < to; row++ {
 			dst.(*lowCardinality).Append(c.Row(row))
 		}
-	case *proto.ColArr[string]:
-		addLists(dst, c, from, to)
-	case *proto.ColArr[int32]:
-		addLists(dst, c, from, to)
-	case *proto.ColArr[uint32]:
-		addLists(dst, c, from, to)
-	case *proto.ColArr[proto.Decimal128]:
-		addLists(dst, c, from, to)
+	case *proto.ColDate32:
+		addValues(dst, c, from, to)
+	case *proto.ColUInt8:
+		addValues(dst, c, from, to)
+	case nullableTerms:
+		for row := from; row < to; row++ {
+			dst.(nullableTerms).put(c.value(row))
+		}
+	case nullable:
+		for i, part := range c.components {
+			addRows(dst.(nullable).components[i], part, from, to)
+		}
+	case *lists:
+		dst.(*lists).add(c, from, to)
 	case alias:
 		addRows(dst.(alias).Column, c.Column, from, to)
 	default:
@@ -161,16 +184,14 @@ func addValues[S ~[]N, N any](dst any, src *S, from, to int) {
 	*list = append(*list, (*src)[from:to]...)
 }
 
-func addLists[T any](dst proto.Column, src *proto.ColArr[T], from, to int) {
-	list := dst.(*proto.ColArr[T])
-	if from == to {
-		return
-	}
-	first, end := rowStart(src.Offsets, from), uint64(list.Data.Rows())
+func (c *lists) add(src *lists, from, to int) {
+	first, end := rowStart(src.ends, from), uint64(c.components[0].Rows())
 	for row := from; row < to; row++ {
-		list.Offsets = append(list.Offsets, end+src.Offsets[row]-uint64(first))
+		c.ends = append(c.ends, end+src.ends[row]-uint64(first))
 	}
-	addRows(list.Data, src.Data, first, int(src.Offsets[to-1]))
+	for i, part := range src.components {
+		addRows(c.components[i], part, first, rowStart(src.ends, to))
+	}
 }
 
 // HasType reports whether rows with a column of a type, such as "LowCardinality(String)", can be read
@@ -178,15 +199,27 @@ func addLists[T any](dst proto.Column, src *proto.ColArr[T], from, to int) {
 func HasType(name string) bool { return columnOf(name) != nil }
 
 // Value is the value of a column in a row of the current block: a string, an int64, a bool, a
-// decimal.Decimal, a schemas.Micros, or a list of one of them.
-func (b *Columns) Value(i, row int) any { return rowValue(b.list[i].data, row) }
+// decimal.Decimal, a typed.Number of another scale, a typed.Days, a schemas.Micros, nil for none, an []any of
+// them, or a map[string]any.
+func (b *Columns) Value(i, row int) any { return valueAt(b.list[i].data, row) }
 
-func rowValue(column proto.Column, row int) any {
+// Row are the values of all columns in a row of the current block.
+func (b *Columns) Row(row int) []any {
+	values := make([]any, len(b.list))
+	for i := range b.list {
+		values[i] = b.Value(i, row)
+	}
+	return values
+}
+
+func valueAt(column proto.Column, row int) any {
 	switch c := column.(type) {
 	case *texts:
 		return c.Row(row)
 	case *lowCardinality:
 		return c.Row(row)
+	case nullableTerms:
+		return c.value(row)
 	case *proto.ColEnum:
 		return c.Values[row]
 	case *proto.ColInt64:
@@ -195,32 +228,95 @@ func rowValue(column proto.Column, row int) any {
 		return int64(c.Row(row))
 	case *proto.ColUInt64:
 		return int64(c.Row(row))
+	case *proto.ColUInt32:
+		return int64(c.Row(row))
 	case *proto.ColBool:
 		return c.Row(row)
+	case *proto.ColDate32:
+		return typed.Days((*c)[row])
 	case *proto.ColDateTime64:
 		return timeAt(c, row)
-	case *proto.ColDecimal128:
-		return decimalOf(c.Row(row))
-	case *proto.ColArr[string]:
-		return c.Row(row)
-	case *proto.ColArr[int32]:
-		return listOf(c.Row(row), func(v int32) int64 { return int64(v) })
-	case *proto.ColArr[uint32]:
-		return listOf(c.Row(row), func(v uint32) int64 { return int64(v) })
-	case *proto.ColArr[proto.Decimal128]:
-		return listOf(c.Row(row), decimalOf)
+	case nullable:
+		if (*c.marks())[row] == 1 {
+			return nil
+		}
+		return valueAt(c.values(), row)
+	case *lists:
+		return c.value(row)
 	case alias:
-		return rowValue(c.Column, row)
+		return numberOf(c.Column.(*proto.ColDecimal128).Row(row), c.name)
 	}
 	panic("there is no value of column type " + string(column.Type())) // a test reads each
 }
 
-func listOf[T, V any](list []T, value func(T) V) []V {
-	values := make([]V, len(list))
-	for i, v := range list {
-		values[i] = value(v)
+func (c *lists) value(row int) any {
+	from, to := rowStart(c.ends, row), int(c.ends[row])
+	if c.isMap() {
+		entries := make(map[string]any, to-from)
+		for at := from; at < to; at++ {
+			entries[valueAt(c.components[0], at).(string)] = valueAt(c.components[1], at)
+		}
+		return entries
 	}
-	return values
+	elements := make([]any, to-from)
+	for i := range elements {
+		elements[i] = valueAt(c.components[0], from+i)
+	}
+	return elements
+}
+
+// numberOf is a number of a type such as Decimal(38, 10).
+func numberOf(v proto.Decimal128, name proto.ColumnType) any {
+	if name == coinType {
+		return decimalOf(v)
+	}
+	_, digits := cutType(string(name))
+	scale, _ := strconv.Atoi(strings.TrimPrefix(digits, "38, ")) // columnOf has looked at it
+	return typed.Number{Units: typed.Units{High: v.High, Low: v.Low}, Scale: scale}
+}
+
+// put adds a row to a column.
+func put(column proto.Column, v any) {
+	switch c := column.(type) {
+	case *texts:
+		c.Append(v.(string))
+	case *lowCardinality:
+		c.Append(v.(string))
+	case nullableTerms:
+		c.put(v)
+	case *proto.ColInt64:
+		c.Append(v.(int64))
+	case *proto.ColInt32:
+		c.Append(int32(v.(int64)))
+	case *proto.ColBool:
+		c.Append(v.(bool))
+	case *proto.ColDate32:
+		*c = append(*c, proto.Date32(v.(typed.Days)))
+	case *proto.ColDateTime64:
+		appendTime(c, v.(schemas.Micros))
+	case nullable:
+		c.put(v)
+	case *lists:
+		for i, element := range v.([]any) {
+			put(c.components[i%len(c.components)], element)
+		}
+		c.end()
+	case alias:
+		u := v.(typed.Units)
+		c.Column.(*proto.ColDecimal128).Append(proto.Decimal128{High: u.High, Low: u.Low})
+	default:
+		panic(fmt.Sprintf("a value cannot be added to a column of type %T", column)) // a test adds to each
+	}
+}
+
+func (c nullable) put(v any) {
+	if v != nil {
+		c.marks().Append(0)
+		put(c.values(), v)
+		return
+	}
+	c.marks().Append(1)
+	put(c.values(), typed.Zero(string(c.values().Type())))
 }
 
 // SelectWithin is Select for a query that somebody wrote, who may not know what it takes: it may take
@@ -236,4 +332,10 @@ func (db *DB) SelectWithin(ctx context.Context, query string, params Params, mos
 func IsOverBudget(err error) bool {
 	e, ok := ch.AsException(err)
 	return ok && e.IsCode(proto.ErrTimeoutExceeded, proto.ErrMemoryLimitExceeded, proto.ErrTooSlow)
+}
+
+// IsUnknownTable reports whether the server has no table that a query reads.
+func IsUnknownTable(err error) bool {
+	e, ok := ch.AsException(err)
+	return ok && e.IsCode(proto.ErrUnknownTable)
 }

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 	"github.com/ledgerlake/ledgerlake/schemas/jsonscan"
 )
 
@@ -91,34 +92,41 @@ func appendValue(dst []byte, c tables.Column, value any) []byte {
 		return strconv.AppendInt(dst, v, 10)
 	case bool:
 		return strconv.AppendBool(dst, v)
-	case decimal.Decimal:
-		return append(append(append(dst, '"'), v.String()...), '"')
 	case schemas.Micros:
 		return append(schemas.AppendRecordTime(append(dst, '"'), v), '"')
-	case []string:
-		return appendList(dst, v, func(dst []byte, s string) []byte { return jsonscan.AppendString(dst, []byte(s)) })
-	case []int64:
-		return appendList(dst, v, func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) })
-	case []decimal.Decimal:
-		return appendList(dst, v, func(dst []byte, d decimal.Decimal) []byte {
-			return append(append(append(dst, '"'), d.String()...), '"')
-		})
+	case fmt.Stringer: // a number or a date
+		return append(append(append(dst, '"'), v.String()...), '"')
+	case []any:
+		return appendList(dst, c, v)
+	case map[string]any:
+		return appendMap(dst, c, v)
 	}
 	panic(fmt.Sprintf("column %s has a value of type %T", c.Name, value)) // a test reads each type
 }
 
-func appendList[T any](dst []byte, list []T, element func([]byte, T) []byte) []byte {
+func appendList(dst []byte, c tables.Column, list []any) []byte {
 	dst = append(dst, '[')
 	for i, v := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = element(dst, v)
+		dst = appendValue(dst, c, v)
 	}
 	return append(dst, ']')
 }
 
-// encodeCSV writes a line with the names of the columns and one for each row; lists are in JSON, and nothing is what is not known.
+func appendMap(dst []byte, c tables.Column, entries map[string]any) []byte {
+	dst = append(dst, '{')
+	for i, key := range slices.Sorted(maps.Keys(entries)) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendValue(append(jsonscan.AppendString(dst, []byte(key)), ':'), c, entries[key])
+	}
+	return append(dst, '}')
+}
+
+// encodeCSV writes a line with the names of the columns and one for each row; lists and maps are in JSON, and nothing is what is not known.
 func encodeCSV(dst []byte, _ []string, page tables.Page, _ string) ([]byte, error) {
 	text := bytes.NewBuffer(dst)
 	w := csv.NewWriter(text)

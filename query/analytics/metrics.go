@@ -138,7 +138,7 @@ func metricPage(q *metrics.Request, answer metrics.Answer) tables.Page {
 	for _, name := range q.GroupBy {
 		page.Columns = append(page.Columns, tables.Column{Name: name, Type: "String"})
 	}
-	page.Columns = append(page.Columns, tables.Column{Name: "value", Type: kind, Nullable: true}, tables.Column{Name: "provisional", Type: "Bool"})
+	page.Columns = append(page.Columns, tables.Column{Name: "value", Type: "Nullable(" + kind + ")"}, tables.Column{Name: "provisional", Type: "Bool"})
 	for _, row := range answer.Rows {
 		values := make([]any, 0, len(page.Columns))
 		if q.Grain == metrics.ByRound {

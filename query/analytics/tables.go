@@ -109,8 +109,11 @@ func (a *API) rows(ctx context.Context, r *query.Request) error {
 		return err
 	}
 	page, err := q.source.Page(ctx, q.table, read)
+	if errors.Is(err, tables.ErrGone) {
+		return &query.Error{Code: query.NotFound, Msg: "There is no table " + q.table.Name + " any more.", Err: err}
+	}
 	if errors.Is(err, tables.ErrTooExpensive) {
-		return &query.Error{Code: query.Invalid, Msg: "This takes more time or memory than a request may: filter by record_time, or ask for fewer rows or columns.", Err: err}
+		return &query.Error{Code: query.Invalid, Msg: "This takes more time or memory than a request may: filter by the time, or ask for fewer rows or columns.", Err: err}
 	}
 	if err != nil {
 		return err

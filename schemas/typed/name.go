@@ -26,6 +26,17 @@ func (s Source) String() string {
 	return name
 }
 
+// Title says what the rows are.
+func (s Source) Title() string {
+	if s.Choice != "" {
+		return "Exercises of " + s.String()
+	}
+	return "Contracts of " + s.String()
+}
+
+// LifetimesView is the name of the view that has the contracts of a table with their ends.
+func LifetimesView(table string) string { return "l" + table[1:] }
+
 const maxTableName = 96
 
 // TableName is the name of a source's table, such as t_splice_amulet__splice_amulet_amulet, or with c_ before

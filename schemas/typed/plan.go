@@ -85,7 +85,7 @@ func New(recorded []Column, parts ...Part) *Plan {
 	}
 	p.Columns, p.Shape = b.columns, b.shape.Sum64()
 	for _, c := range p.Columns {
-		p.zeros = append(p.zeros, zeroOf(c.Type))
+		p.zeros = append(p.zeros, Zero(c.Type))
 	}
 	return p
 }
@@ -93,8 +93,8 @@ func New(recorded []Column, parts ...Part) *Plan {
 // unknown is a type of which all values are JSON.
 var unknown = new(values.Type)
 
-// zeroOf is what a cell of a type has where nothing is put into it.
-func zeroOf(columnType string) any {
+// Zero is what a cell of a type has where nothing is put into it.
+func Zero(columnType string) any {
 	switch {
 	case strings.HasPrefix(columnType, "Array("), strings.HasPrefix(columnType, "Map("):
 		return []any{}

@@ -16,8 +16,22 @@ import (
 // integer of 128 bits.
 type Units struct{ High, Low uint64 }
 
+// Number is one of a Decimal(38, Scale).
+type Number struct {
+	Units
+	Scale int
+}
+
+// String is the number with ten digits after its point, or with as many more as it needs.
+func (n Number) String() string { return string(appendUnits(nil, n.Units, n.Scale)) }
+
 // Days is a date: days since 1970.
 type Days int32
+
+// String is the date such as 2026-07-01.
+func (d Days) String() string {
+	return time.Unix(int64(d)*86400, 0).UTC().Format(time.DateOnly)
+}
 
 // The instants and dates that columns can hold. Others become the nearest of these.
 const (
@@ -103,7 +117,7 @@ func (s *scalar) appendCell(dst []byte, cell any) []byte {
 	case schemas.Micros:
 		return append(schemas.AppendShortTime(append(dst, '"'), v), '"')
 	case Days:
-		return append(time.Unix(int64(v)*86400, 0).UTC().AppendFormat(append(dst, '"'), time.DateOnly), '"')
+		return append(append(append(dst, '"'), v.String()...), '"')
 	case string:
 		if s.kind == rawJSON {
 			return append(dst, v...)

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/ledgerlake/ledgerlake/internal/columnar"
 )
 
 // The server sends rows in blocks of its native protocol only, so Arrow and Parquet are written here.
@@ -36,7 +38,7 @@ func writeArrow(out io.Writer, rows driver.Rows) error {
 func arrowFields(rows driver.Rows) []arrow.Field {
 	fields := make([]arrow.Field, len(rows.ColumnTypes()))
 	for i, column := range rows.ColumnTypes() {
-		fields[i] = arrow.Field{Name: column.Name(), Type: arrowType(column.DatabaseTypeName()), Nullable: true}
+		fields[i] = columnar.Field(column.Name(), column.DatabaseTypeName())
 	}
 	return fields
 }
@@ -52,7 +54,7 @@ func fillBatches(w *ipc.FileWriter, builder *array.RecordBuilder, rows driver.Ro
 	}
 	err := eachRow(rows, func(values []any) error {
 		for i, v := range values {
-			size, err := appendValue(builder.Field(i), v)
+			size, err := columnar.Append(builder.Field(i), v)
 			if err != nil {
 				return fmt.Errorf("column %s: %w", rows.Columns()[i], err)
 			}

@@ -2,12 +2,13 @@ package sqlprompt
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/ledgerlake/ledgerlake/internal/columnar"
 )
 
 // rowGroupRows is how many rows a row group has at most: it is held in memory until it is complete.
@@ -16,7 +17,7 @@ const rowGroupRows = 1 << 20
 // writeParquet writes a file in Parquet, compressed with zstd.
 func writeParquet(out io.Writer, rows driver.Rows) error {
 	fields := arrowFields(rows)
-	columns, err := groupOf(fields)
+	columns, err := columnar.Group(fields)
 	if err != nil {
 		return err
 	}
@@ -27,9 +28,9 @@ func writeParquet(out io.Writer, rows driver.Rows) error {
 // fillRowGroups writes all rows in row groups of bounded size.
 func fillRowGroups(w *parquet.GenericWriter[any], fields []arrow.Field, rows driver.Rows) error {
 	n, bytes := 0, 0
-	s := newShredder(fields)
+	s := columnar.NewShredder(fields)
 	return eachRow(rows, func(values []any) error {
-		row, size, err := s.shred(values)
+		row, size, err := s.Shred(values)
 		if err != nil {
 			return err
 		}
@@ -43,100 +44,4 @@ func fillRowGroups(w *parquet.GenericWriter[any], fields []arrow.Field, rows dri
 		n, bytes = 0, 0
 		return w.Flush()
 	})
-}
-
-// group is a group of fields in their order: parquet.Group has them by name.
-type group struct {
-	parquet.Group
-	order []parquet.Field
-}
-
-// Fields implements parquet.Node.
-func (g group) Fields() []parquet.Field { return g.order }
-
-// groupOf are fields, each of which may be null.
-func groupOf(fields []arrow.Field) (parquet.Node, error) {
-	g := group{Group: make(parquet.Group, len(fields))}
-	for _, field := range fields {
-		if _, twice := g.Group[field.Name]; twice {
-			return nil, fmt.Errorf("two columns have the name %s: give one of them another with AS", field.Name)
-		}
-		node, err := nodeOf(field.Type)
-		if err != nil {
-			return nil, err
-		}
-		g.Group[field.Name] = parquet.Optional(node)
-	}
-	byName := make(map[string]parquet.Field, len(fields))
-	for _, field := range g.Group.Fields() {
-		byName[field.Name()] = field
-	}
-	for _, field := range fields {
-		g.order = append(g.order, byName[field.Name])
-	}
-	return g, nil
-}
-
-// nodeOf is the type in Parquet of one that arrowType returns.
-func nodeOf(of arrow.DataType) (parquet.Node, error) {
-	switch of := of.(type) {
-	case *arrow.StructType:
-		return groupOf(of.Fields())
-	case *arrow.ListType:
-		element, err := nodeOf(of.Elem())
-		if err != nil {
-			return nil, err
-		}
-		return parquet.List(parquet.Optional(element)), nil
-	case *arrow.MapType:
-		key, err := nodeOf(of.KeyType())
-		if err != nil {
-			return nil, err
-		}
-		item, err := nodeOf(of.ItemType())
-		if err != nil {
-			return nil, err
-		}
-		return parquet.Map(key, parquet.Optional(item)), nil
-	}
-	return leafOf(of), nil
-}
-
-// leafOf is the type in Parquet of values without parts.
-func leafOf(of arrow.DataType) parquet.Node {
-	switch of := of.(type) {
-	case *arrow.TimestampType:
-		return parquet.Timestamp(map[arrow.TimeUnit]parquet.TimeUnit{
-			arrow.Second: parquet.Millisecond, arrow.Millisecond: parquet.Millisecond, // there are no seconds
-			arrow.Microsecond: parquet.Microsecond, arrow.Nanosecond: parquet.Nanosecond,
-		}[of.Unit])
-	case arrow.DecimalType:
-		return parquet.Decimal(int(of.GetScale()), int(of.GetPrecision()), decimalStorage(of))
-	case *arrow.Date32Type:
-		return parquet.Date()
-	case *arrow.BooleanType:
-		return parquet.Leaf(parquet.BooleanType)
-	case *arrow.Float32Type:
-		return parquet.Leaf(parquet.FloatType)
-	case *arrow.Float64Type:
-		return parquet.Leaf(parquet.DoubleType)
-	case *arrow.StringType:
-		return parquet.String()
-	}
-	bits := of.(arrow.FixedWidthDataType).BitWidth()
-	if arrow.IsUnsignedInteger(of.ID()) {
-		return parquet.Uint(bits)
-	}
-	return parquet.Int(bits)
-}
-
-// decimalStorage is the smallest type that holds a decimal number: some readers take wider ones wrongly.
-func decimalStorage(of arrow.DecimalType) parquet.Type {
-	switch {
-	case of.GetPrecision() <= 9:
-		return parquet.Int32Type
-	case of.GetPrecision() <= 18:
-		return parquet.Int64Type
-	}
-	return parquet.FixedLenByteArrayType(of.BitWidth() / 8)
 }

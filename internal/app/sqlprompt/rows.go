@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"github.com/ledgerlake/ledgerlake/internal/columnar"
 )
 
 // Formats are how rows can be printed.
@@ -96,7 +98,7 @@ func eachTextRow(rows driver.Rows, null string, so func(texts []string) error) e
 			if v == nil {
 				continue
 			}
-			if texts[i], err = sqlText(v); err != nil {
+			if texts[i], err = columnar.Text(v); err != nil {
 				return fmt.Errorf("column %s: %w", rows.Columns()[i], err)
 			}
 		}
@@ -200,23 +202,4 @@ func numbers(v reflect.Value) any {
 func isDate(t driver.ColumnType) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(t.DatabaseTypeName(), "Nullable("), ")")
 	return name == "Date" || name == "Date32"
-}
-
-// sqlText is a value as people read it; lists and maps are JSON.
-func sqlText(v any) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case time.Time:
-		return v.UTC().Format("2006-01-02T15:04:05.999999999Z"), nil
-	case fmt.Stringer:
-		return v.String(), nil
-	}
-	at := reflect.Indirect(reflect.ValueOf(v))
-	switch at.Kind() {
-	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct:
-		text, err := json.Marshal(v)
-		return string(text), err
-	}
-	return fmt.Sprint(at.Interface()), nil
 }

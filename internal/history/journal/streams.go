@@ -41,6 +41,15 @@ func MovementsStream(stream string) string { return stream + "/movements" }
 // filled have journals of their own, whose names begin with it.
 func TypedStream(stream string) string { return stream + "/typed" }
 
+// TypedFill names the journal of typed tables that are being filled together.
+func TypedFill(stream string, fill int64) string {
+	return fmt.Sprintf("%s/%d", TypedStream(stream), fill)
+}
+
+// TypedJoined begins the names of milestones of fills that have joined what is derived live; the number of the fill
+// follows.
+const TypedJoined = "typed tables of "
+
 // PlacesStream names the journal by which places are filled of a stream that an earlier version wrote.
 func PlacesStream(stream string) string { return stream + "/places" }
 

@@ -18,6 +18,9 @@ import (
 // ErrTooExpensive says that a page would take longer, or more memory, than one may.
 var ErrTooExpensive = errors.New("the query takes too long")
 
+// ErrGone says that there is no such table any more.
+var ErrGone = errors.New("the table was dropped")
+
 // Limits of the engine for a page.
 const (
 	maxTime   = 5 * time.Second
@@ -52,9 +55,9 @@ type Page struct {
 	Through schemas.Position
 }
 
-// Page reads rows in the order of the table's key. A row is a value of each column: a string, an
-// int64, a bool, a decimal.Decimal, a schemas.Micros, or a list of them. Nothing below the watermark
-// changes, but for contracts, which end. ErrTooExpensive says that it takes too much.
+// Page reads rows in the order of the table's key. A row is a value of each column, as store.Columns has them.
+// Nothing below the watermark changes, but for contracts, which end. ErrTooExpensive says that it takes too
+// much, and ErrGone that the table was dropped.
 func (r *Reader) Page(ctx context.Context, t *Table, q Request) (Page, error) {
 	columns := slices.Clone(q.Columns)
 	places := make([]int, len(t.Key)) // of the key among them
@@ -64,7 +67,7 @@ func (r *Reader) Page(ctx context.Context, t *Table, q Request) (Page, error) {
 			columns, places[i] = append(columns, key), len(columns)
 		}
 	}
-	through, err := journal.Watermark(ctx, r.db, t.journal(r.stream))
+	through, err := r.complete(ctx, t)
 	if err != nil {
 		return Page{}, err
 	}
@@ -102,18 +105,32 @@ func (r *Reader) Page(ctx context.Context, t *Table, q Request) (Page, error) {
 		return nil
 	})
 	if err != nil {
-		return Page{}, fmt.Errorf("reading a page of %s: %w", t.Name, tooExpensive(err))
+		return Page{}, fmt.Errorf("reading a page of %s: %w", t.Name, pageError(err))
 	}
 	page.More = read == q.Limit
 	return page, nil
 }
 
-// journal names the journal that says how far the table is complete.
-func (t *Table) journal(stream string) string {
-	if t.derived == nil {
-		return stream
+// complete is up to where the table is complete.
+func (r *Reader) complete(ctx context.Context, t *Table) (through schemas.Position, err error) {
+	journals := t.typed
+	switch {
+	case journals != nil:
+	case t.derived != nil:
+		journals = []string{t.derived(r.stream)}
+	default:
+		journals = []string{r.stream}
 	}
-	return t.derived(stream)
+	for i, name := range journals {
+		mark, err := journal.Watermark(ctx, r.db, name)
+		if err != nil {
+			return through, err
+		}
+		if i == 0 || mark.Before(through) {
+			through = mark
+		}
+	}
+	return through, nil
 }
 
 func typesOf(t *Table, columns []Column) []store.TableColumn {
@@ -124,9 +141,12 @@ func typesOf(t *Table, columns []Column) []store.TableColumn {
 	return list
 }
 
-func tooExpensive(err error) error {
-	if store.IsOverBudget(err) {
+func pageError(err error) error {
+	switch {
+	case store.IsOverBudget(err):
 		return fmt.Errorf("%w: %w", ErrTooExpensive, err)
+	case store.IsUnknownTable(err):
+		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	return err
 }
@@ -151,7 +171,10 @@ func (t *Table) statement(columns []Column, q Request, params store.Params) stri
 	for i, c := range columns {
 		names[i] = quoted(c.Name)
 	}
-	conditions := []string{"stream = {stream:String}", t.bound()}
+	conditions := []string{t.prefix + "stream = {stream:String}"}
+	if bound := t.bound(); bound != "" {
+		conditions = append(conditions, bound)
+	}
 	if t.readers != nil {
 		conditions = append(conditions, t.seen)
 	}
@@ -167,7 +190,8 @@ func (t *Table) statement(columns []Column, q Request, params store.Params) stri
 	}
 	selected, order := strings.Join(names, ", "), strings.Join(t.Key, direction+", ")+direction
 	from := func(part string) string {
-		return "SELECT " + selected + " FROM " + part + " WHERE " + strings.Join(conditions, " AND ") + " ORDER BY stream" + direction + ", " + order + " LIMIT {limit:UInt64}"
+		return "SELECT " + selected + " FROM " + quoted(part) + " WHERE " + strings.Join(conditions, " AND ") +
+			" ORDER BY " + t.prefix + "stream" + direction + ", " + order + " LIMIT {limit:UInt64}"
 	}
 	if t.sources == nil {
 		return from(t.Name)
@@ -179,16 +203,32 @@ func (t *Table) statement(columns []Column, q Request, params store.Params) stri
 	return "SELECT " + selected + " FROM (" + strings.Join(parts, " UNION ALL ") + ") ORDER BY " + order + " LIMIT {limit:UInt64}"
 }
 
-// bound leaves out what is not complete. Contracts stand in the order of their creation as contracts
-// say it, and became part of history at another time.
+// bounds are the columns that say when a row became part of history, with the position up to which rows are
+// complete. Contracts stand in the order of their creation as contracts say it, and became part of it at
+// another time.
+var bounds = [][2]string{
+	{"migration_id", "{through_migration:Int64}"},
+	{"record_time", "fromUnixTimestamp64Micro({through_time:Int64}, 'UTC')"},
+	{"created_time", "fromUnixTimestamp64Micro({through_time:Int64}, 'UTC')"},
+	{"update_id", "{through_id:String}"},
+}
+
+// bound leaves out what is not complete, "" of a table whose rows are sums, or do not say where on a node's
+// stream they are.
 func (t *Table) bound() string {
 	if t.offset != "" {
 		return t.offset + " <= {through_offset:Int64}"
 	}
-	if slices.Contains(t.Key, "record_time") {
-		return "(migration_id, record_time, update_id) <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'), {through_id:String})"
+	var columns, values []string
+	for _, c := range bounds {
+		if name := t.prefix + c[0]; slices.Contains(t.Key, name) {
+			columns, values = append(columns, name), append(values, c[1])
+		}
 	}
-	return "(migration_id, created_time) <= ({through_migration:Int64}, fromUnixTimestamp64Micro({through_time:Int64}, 'UTC'))"
+	if columns == nil || t.ofNode {
+		return ""
+	}
+	return "(" + strings.Join(columns, ", ") + ") <= (" + strings.Join(values, ", ") + ")"
 }
 
 // behind is the condition for rows behind a key. The store finds its place by the first two columns.
@@ -211,9 +251,16 @@ func (t *Table) behind(q Request, params store.Params) string {
 	if q.Descending {
 		operator = "<"
 	}
+	all := "(" + strings.Join(t.Key, ", ") + ") " + operator + " (" + strings.Join(values, ", ") + ")"
+	if len(t.Key) == 1 {
+		return all
+	}
 	place := strings.NewReplacer("FIRST", t.Key[0], "SECOND", t.Key[1], "BEHIND", operator, "ONE", values[0], "TWO", values[1]).
 		Replace("(FIRST BEHIND ONE OR FIRST = ONE AND SECOND BEHIND= TWO)")
-	return place + " AND (" + strings.Join(t.Key, ", ") + ") " + operator + " (" + strings.Join(values, ", ") + ")"
+	return place + " AND " + all
 }
 
-func quoted(name string) string { return "`" + name + "`" }
+// escaper keeps names in their quotes: those of columns are of packages, which anybody writes.
+var escaper = strings.NewReplacer("\\", "\\\\", "`", "\\`")
+
+func quoted(name string) string { return "`" + escaper.Replace(name) + "`" }

@@ -31,8 +31,15 @@ type Table struct {
 
 	sources []string // tables that it is made of, nil for itself
 	json    []string // columns with texts in JSON
+	hidden  []string // columns that are not shown
+	// prefix begins the names of the columns with the stream and the position of a row.
+	prefix string
 	// derived names the journal of a table whose rows are made of a stream's, nil for the stream itself.
 	derived func(stream string) string
+	// typed are the journals of typed tables that it is made of.
+	typed []string
+	// ofNode says that its rows, of a node's stream, have no offset.
+	ofNode bool
 
 	// Of a node's stream: the column with the offset of a row, the condition for rows that one of some
 	// parties sees ("" for a table that only readers of everything may read), and the columns that tell of more
@@ -66,8 +73,6 @@ type Column struct {
 	Type, Meaning string
 	// JSON says that the texts of the column are JSON, or empty.
 	JSON bool
-	// Nullable says that rows may have nothing in it; no column of a table is.
-	Nullable bool
 }
 
 // position are the columns that order updates.
@@ -154,16 +159,19 @@ func (t *Table) Column(name string) (Column, bool) {
 type Reader struct {
 	db     *store.DB
 	stream string
-	all    []Table  // without columns
-	hidden []string // columns
+	all    []Table // without columns
 	tables memo.Value[[]Table]
 }
 
 // NewReader returns that of a stream.
 func NewReader(db *store.DB, stream string) *Reader {
-	r := &Reader{db: db, stream: stream, all: ofNodes, hidden: packed}
+	r := &Reader{db: db, stream: stream, all: slices.Clone(ofNodes)}
+	hidden := packed
 	if stream == schemas.ScanStream {
-		r.all, r.hidden = all, append(slices.Clip(packed), empty...)
+		r.all, hidden = slices.Clone(all), append(slices.Clip(packed), empty...)
+	}
+	for i := range r.all {
+		r.all[i].hidden = hidden
 	}
 	r.tables = memo.Value[[]Table]{Load: r.load, TTL: describedFor, Now: time.Now}
 	return r
@@ -172,8 +180,8 @@ func NewReader(db *store.DB, stream string) *Reader {
 // Stream names the stream.
 func (r *Reader) Stream() string { return r.stream }
 
-// describedFor is how long what the server says of tables is taken for true: packages add columns.
-const describedFor = time.Minute
+// describedFor is how long what the server says of tables is taken for true: typed tables come and go.
+const describedFor = 2 * time.Second
 
 // Tables are those that can be read, with their columns.
 func (r *Reader) Tables(ctx context.Context) ([]Table, error) { return r.tables.Get(ctx) }
@@ -186,35 +194,52 @@ type described struct {
 	Meaning string `column:"meaning"`
 }
 
-// load reads the columns of all tables. Of one that is made of several it has those that all have.
+// load reads which tables there are, with their columns. Of one that is made of several it has those that all have.
 func (r *Reader) load(ctx context.Context) ([]Table, error) {
+	typed, err := r.typedTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	candidates := append(slices.Clone(r.all), typed...)
 	var names []string
-	for i := range r.all {
-		names = append(names, r.all[i].parts()...)
+	for i := range candidates {
+		names = append(names, candidates[i].parts()...)
 	}
 	rows, err := store.SelectAll(ctx, r.db, columnsQuery, store.Params{"tables": store.Texts(names)}, store.NewRecords[described]())
 	if err != nil {
 		return nil, fmt.Errorf("reading the columns of the tables: %w", err)
 	}
-	list := slices.Clone(r.all)
-	for i := range list {
-		t := &list[i]
-		for _, c := range rows {
-			if c.Table != t.parts()[0] || slices.Contains(r.hidden, c.Name) || !store.HasType(c.Type) {
-				continue
-			}
-			everywhere := func(part string) bool {
-				return slices.ContainsFunc(rows, func(d described) bool { return d.Table == part && d.Name == c.Name && d.Type == c.Type })
-			}
-			if !slices.ContainsFunc(t.parts(), func(part string) bool { return !everywhere(part) }) {
-				t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Meaning: c.Meaning, JSON: slices.Contains(t.json, c.Name)})
-			}
+	columns := make(map[string][]described)
+	for _, c := range rows {
+		columns[c.Table] = append(columns[c.Table], c)
+	}
+	var list []Table
+	for i := range candidates {
+		t := candidates[i]
+		t.describe(columns)
+		missing := slices.IndexFunc(t.Key, func(key string) bool { _, ok := t.Column(key); return !ok })
+		switch {
+		case missing < 0:
+			list = append(list, t)
+		case t.typed == nil:
+			return nil, fmt.Errorf("table %s of the store has no column %s: %s", t.Name, t.Key[missing], strings.Join(t.parts(), ", "))
 		}
-		for _, key := range t.Key {
-			if _, ok := t.Column(key); !ok {
-				return nil, fmt.Errorf("table %s of the store has no column %s: %s", t.Name, key, strings.Join(t.parts(), ", "))
-			}
-		}
+		// Of the others, a view was not made, or a table was dropped just now.
 	}
 	return list, nil
+}
+
+// describe adds the columns that all parts of the table have.
+func (t *Table) describe(columns map[string][]described) {
+	for _, c := range columns[t.parts()[0]] {
+		if slices.Contains(t.hidden, c.Name) || !store.HasType(c.Type) {
+			continue
+		}
+		elsewhere := func(part string) bool {
+			return !slices.ContainsFunc(columns[part], func(d described) bool { return d.Name == c.Name && d.Type == c.Type })
+		}
+		if !slices.ContainsFunc(t.parts()[1:], elsewhere) {
+			t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Meaning: c.Meaning, JSON: slices.Contains(t.json, c.Name)})
+		}
+	}
 }

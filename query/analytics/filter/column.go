@@ -3,6 +3,7 @@ package filter
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,12 +17,13 @@ const (
 	Integer      // 1
 	Number       // a decimal: 1 or 1.5
 	Instant      // timestamp("2026-07-01T00:00:00Z"), or that text
+	Day          // date("2026-07-01"), or that text
 	Truth        // true
 )
 
 // String is the kind as messages name it.
 func (k Kind) String() string {
-	return [...]string{"a value that cannot be compared", "a text", "an integer", "a number", "an instant", "true or false"}[k]
+	return [...]string{"a value that cannot be compared", "a text", "an integer", "a number", "an instant", "a day", "true or false"}[k]
 }
 
 // Column is one of a table.
@@ -33,6 +35,8 @@ type Column struct {
 	List bool
 	// Nullable says that there may be no value.
 	Nullable bool
+	// digits are those of numbers behind the point.
+	digits int
 	// named says that the store keeps numbers for the texts, which have to be named first.
 	named bool
 }
@@ -57,6 +61,10 @@ func NewColumn(name, storeType string) Column {
 			c.List = true
 		default:
 			c.Kind, c.named = kindOf(outer), strings.HasPrefix(outer, "Enum")
+			if c.Kind == Number {
+				_, digits, _ := strings.Cut(inner, ", ")
+				c.digits, _ = strconv.Atoi(digits) // the store has written it
+			}
 			return c
 		}
 		storeType = inner
@@ -75,6 +83,8 @@ func kindOf(name string) Kind {
 		return Number
 	case "DateTime64":
 		return Instant
+	case "Date32":
+		return Day
 	case "Bool":
 		return Truth
 	}

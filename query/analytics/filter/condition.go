@@ -2,13 +2,13 @@ package filter
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
-	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // Condition is a filter as the store takes it.
@@ -43,7 +43,8 @@ func (b *builder) bind(storeType, value string) string {
 type term struct {
 	kind     Kind
 	list     bool
-	nullable bool
+	nullable bool // of a list, its elements
+	digits   int
 	text     string // of what is no constant
 	constant *constant
 }
@@ -57,31 +58,33 @@ type constant struct {
 
 // columnTerm is the value of a column.
 func columnTerm(c Column) term {
-	t := term{kind: c.Kind, list: c.List, nullable: c.Nullable, text: quoted(c.Name)}
+	t := term{kind: c.Kind, list: c.List, nullable: c.Nullable, digits: c.digits, text: quoted(c.Name)}
 	if c.named && !c.List {
 		t.text = "toString(" + t.text + ")"
 	}
 	return t
 }
 
-func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`")
+
+func quoted(name string) string { return "`" + escaper.Replace(name) + "`" }
 
 // maxList is how many values a list in a filter may have.
 const maxList = 1000
 
-// value binds a constant as a value of a kind.
-func (b *builder) value(c *constant, written, wanted Kind) (string, error) {
-	storeType, text, err := literal(c, written, wanted)
+// value binds a constant as a value that can be compared with another term.
+func (b *builder) value(c *constant, written Kind, with term) (string, error) {
+	storeType, text, err := literal(c, written, with)
 	if err != nil {
 		return "", err
 	}
 	return b.bind(storeType, text), nil
 }
 
-// literal is a constant as the store reads one of a kind.
-func literal(c *constant, written, wanted Kind) (storeType, text string, err error) {
-	refused := invalid("%s cannot be compared with %s", wanted, describe(c, written))
-	switch wanted {
+// literal is a constant as the store reads one of a term's kind.
+func literal(c *constant, written Kind, with term) (storeType, text string, err error) {
+	refused := invalid("%s cannot be compared with %s", with.kind, describe(c, written))
+	switch with.kind {
 	case Text:
 		if written == Text {
 			return "String", store.Text(c.text), nil
@@ -95,11 +98,7 @@ func literal(c *constant, written, wanted Kind) (storeType, text string, err err
 		}
 	case Number:
 		if written == Integer || written == Number {
-			d, err := decimal.Parse(c.text)
-			if err != nil || !d.Storable() {
-				return "", "", invalid("%.80s is no number with at most 28 digits before the point and 10 behind it", c.text)
-			}
-			return "Decimal(38, 10)", d.String(), nil
+			return number(c.text, with.digits)
 		}
 	case Instant:
 		if written == Text || written == Instant {
@@ -109,12 +108,31 @@ func literal(c *constant, written, wanted Kind) (storeType, text string, err err
 			}
 			return "DateTime64(6, 'UTC')", store.Clamp(at).Time().Format("2006-01-02 15:04:05.000000"), nil
 		}
+	case Day:
+		if written == Text || written == Day {
+			if _, err := time.Parse(time.DateOnly, c.text); err != nil {
+				return "", "", invalid("%.80q is no day: write it like 2026-07-01", c.text)
+			}
+			return "Date32", c.text, nil
+		}
 	case Truth:
 		if written == Truth {
 			return "Bool", c.text, nil
 		}
 	}
 	return "", "", refused
+}
+
+var numberParts = regexp.MustCompile(`^-?([0-9]+)(?:\.([0-9]+))?$`)
+
+// number is one of a column with so many digits behind the point.
+func number(text string, digits int) (storeType, value string, err error) {
+	const all = 38
+	parts := numberParts.FindStringSubmatch(text)
+	if parts == nil || len(strings.TrimLeft(parts[1], "0")) > all-digits || len(strings.TrimRight(parts[2], "0")) > digits {
+		return "", "", invalid("%.80s is no number with at most %d digits before the point and %d behind it", text, all-digits, digits)
+	}
+	return fmt.Sprintf("Decimal(%d, %d)", all, digits), text, nil
 }
 
 func describe(c *constant, written Kind) string {
@@ -146,11 +164,13 @@ func (b *builder) compare(left term, operator string, right term) (term, error) 
 	text := right.text
 	if right.constant != nil {
 		var err error
-		if text, err = b.value(right.constant, right.kind, left.kind); err != nil {
+		if text, err = b.value(right.constant, right.kind, left); err != nil {
 			return term{}, err
 		}
 	} else if left.kind != right.kind || left.kind == Other {
 		return term{}, invalid("%s cannot be compared with %s", left.kind, right.kind)
+	} else if left.digits != right.digits {
+		return term{}, invalid("numbers with %d and %d digits behind the point cannot be compared", left.digits, right.digits)
 	}
 	return truth(left.text+" "+operator+" "+text, left.nullable || right.nullable), nil
 }
@@ -173,7 +193,7 @@ func nothing(t term, operator string) (term, error) {
 		return term{}, invalid("null is only equal to something or not")
 	}
 	switch {
-	case !t.nullable:
+	case !t.nullable || t.list:
 		return term{kind: Truth, text: strconv.FormatBool(operator == "!=")}, nil
 	case operator == "=":
 		return term{kind: Truth, text: "isNull(" + t.text + ")"}, nil
@@ -187,10 +207,10 @@ func (b *builder) among(value, list term) (term, error) {
 	case list.constant == nil && !list.list, list.constant != nil && list.constant.items == nil:
 		return term{}, invalid("what stands behind in must be a list")
 	case list.constant == nil && value.constant != nil:
-		text, err := b.value(value.constant, value.kind, list.kind)
+		text, err := b.value(value.constant, value.kind, list)
 		return truth("has("+list.text+", "+text+")", false), err
 	case list.constant == nil:
-		if value.kind != list.kind || value.list {
+		if value.kind != list.kind || value.list || value.digits != list.digits {
 			return term{}, invalid("a list of %s cannot have %s", list.kind, value.kind)
 		}
 		return truth("has("+list.text+", "+value.text+")", value.nullable), nil
@@ -201,7 +221,7 @@ func (b *builder) among(value, list term) (term, error) {
 	}
 	var items []string
 	for _, item := range list.constant.items {
-		text, err := b.value(item.constant, item.kind, value.kind)
+		text, err := b.value(item.constant, item.kind, value)
 		if err != nil {
 			return term{}, err
 		}

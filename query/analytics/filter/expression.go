@@ -314,7 +314,7 @@ func (c *compiler) textArgument(function string, args []ast.Expr) (string, error
 }
 
 // functions are what filters can call, for messages.
-var functions = []string{"all", "contains", "decimal", "duration", "endsWith", "exists", "has", "size", "startsWith", "timestamp"}
+var functions = []string{"all", "contains", "date", "decimal", "duration", "endsWith", "exists", "has", "size", "startsWith", "timestamp"}
 
 func (c *compiler) function(name string, call ast.CallExpr, args []ast.Expr) (t term, err error) {
 	member := call.IsMemberFunction()
@@ -326,6 +326,9 @@ func (c *compiler) function(name string, call ast.CallExpr, args []ast.Expr) (t 
 	case name == "timestamp" && !member:
 		text, err := c.textArgument(name, args)
 		return term{kind: Instant, constant: &constant{text: text}}, err
+	case name == "date" && !member:
+		text, err := c.textArgument(name, args)
+		return term{kind: Day, constant: &constant{text: text}}, err
 	case name == "decimal" && !member:
 		text, err := c.textArgument(name, args)
 		return term{kind: Number, constant: &constant{text: text}}, err
@@ -373,7 +376,7 @@ func (c *compiler) loop(name string, target ast.Expr, args []ast.Expr) (term, er
 		return list, invalid("a filter goes through %d lists at most, and not inside each other", maxLoops)
 	}
 	c.loops++
-	c.variable, c.element = args[0].AsIdent(), term{kind: list.kind, text: "_element"}
+	c.variable, c.element = args[0].AsIdent(), term{kind: list.kind, nullable: list.nullable, digits: list.digits, text: "_element"}
 	defer func() { c.variable = "" }()
 	t, err := c.condition(args[1])
 	if err != nil {

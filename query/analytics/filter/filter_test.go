@@ -16,6 +16,7 @@ func columns() Columns {
 		"template": "LowCardinality(String)", "party": "String", "note": "Nullable(String)", "cause": "Enum8('mint' = 1, 'burn' = 2)",
 		"node": "Int32", "amount": "Decimal(38, 10)", "fee": "Nullable(Decimal(38, 10))", "record_time": "DateTime64(6, 'UTC')",
 		"consuming": "Bool", "signatories": "Array(LowCardinality(String))", "children": "Array(Int32)", "odd": "Map(String, String)",
+		"born": "Nullable(Date32)", "rate": "Decimal(38, 2)", "tags": "Array(Nullable(String))",
 	} {
 		list[name] = NewColumn(name, storeType)
 	}
@@ -32,12 +33,17 @@ func TestCompile(t *testing.T) {
 		`5 < node`:                              {"(`node` > {f0:Int64})", map[string]string{"f0": "5"}},
 		`node >= -1`:                            {"(`node` >= {f0:Int64})", map[string]string{"f0": "-1"}},
 		`amount > 0.1234567891`:                 {"(`amount` > {f0:Decimal(38, 10)})", map[string]string{"f0": "0.1234567891"}},
-		`amount == 9999999999999999999999999.5`: {"(`amount` = {f0:Decimal(38, 10)})", map[string]string{"f0": "9999999999999999999999999.5000000000"}},
-		`amount <= -2.5`:                        {"(`amount` <= {f0:Decimal(38, 10)})", map[string]string{"f0": "-2.5000000000"}},
-		`amount == decimal("3.10")`:             {"(`amount` = {f0:Decimal(38, 10)})", map[string]string{"f0": "3.1000000000"}},
-		`fee > 1`:                               {"ifNull(`fee` > {f0:Decimal(38, 10)}, false)", map[string]string{"f0": "1.0000000000"}},
+		`amount == 9999999999999999999999999.5`: {"(`amount` = {f0:Decimal(38, 10)})", map[string]string{"f0": "9999999999999999999999999.5"}},
+		`amount <= -2.5`:                        {"(`amount` <= {f0:Decimal(38, 10)})", map[string]string{"f0": "-2.5"}},
+		`amount == decimal("3.10")`:             {"(`amount` = {f0:Decimal(38, 10)})", map[string]string{"f0": "3.10"}},
+		`fee > 1`:                               {"ifNull(`fee` > {f0:Decimal(38, 10)}, false)", map[string]string{"f0": "1"}},
 		`note == null || !has(note)`:            {"(isNull(`note`) OR (NOT isNotNull(`note`)))", nil},
 		`template == null`:                      {"false", nil},
+		`born >= "2026-07-01"`:                  {"ifNull(`born` >= {f0:Date32}, false)", map[string]string{"f0": "2026-07-01"}},
+		`date("1969-12-31") == born`:            {"ifNull(`born` = {f0:Date32}, false)", map[string]string{"f0": "1969-12-31"}},
+		`rate < 1.250`:                          {"(`rate` < {f0:Decimal(38, 2)})", map[string]string{"f0": "1.250"}},
+		`"a" in tags && has(tags)`:              {"((has(`tags`, {f0:String})) AND true)", map[string]string{"f0": "a"}},
+		`tags.exists(x, x == null || x > "a")`:  {"(arrayExists(_element -> (isNull(_element) OR ifNull(_element > {f0:String}, false)), `tags`))", map[string]string{"f0": "a"}},
 		`cause == "mint"`:                       {"(toString(`cause`) = {f0:String})", map[string]string{"f0": "mint"}},
 		`record_time >= timestamp("2026-07-01T00:00:00Z")`: {"(`record_time` >= {f0:DateTime64(6, 'UTC')})", map[string]string{"f0": "2026-07-01 00:00:00.000000"}},
 		`record_time < "2026-07-01T02:00:00.5+02:00"`:      {"(`record_time` < {f0:DateTime64(6, 'UTC')})", map[string]string{"f0": "2026-07-01 00:00:00.500000"}},
@@ -81,6 +87,10 @@ func TestRefused(t *testing.T) {
 		`node == 1.5`:                       "an integer cannot be compared with 1.5",
 		`amount == 0.12345678901`:           "no number with at most 28 digits",
 		`amount == 1e3`:                     "no number",
+		`rate == 1.251`:                     "at most 36 digits before the point and 2 behind it",
+		`rate == amount`:                    "numbers with 2 and 10 digits",
+		`born == 5`:                         "a day cannot be compared with 5",
+		`born == "2026-02-30"`:              "is no day",
 		`node == 99999999999999999999`:      "at character",
 		`1 == 1`:                            "two constants",
 		`template`:                          "this is no condition, at character 1",
@@ -157,7 +167,7 @@ func FuzzCompile(f *testing.F) {
 
 var allowed = func() map[string]bool {
 	words := map[string]bool{}
-	for _, w := range strings.Fields("AND OR NOT IN has startsWith endsWith position length lengthUTF8 toInt64 toString ifNull isNull isNotNull false true arrayExists arrayAll _element String Int64 Decimal 38 10 DateTime64 6 UTC Bool 0") {
+	for _, w := range strings.Fields("AND OR NOT IN has startsWith endsWith position length lengthUTF8 toInt64 toString ifNull isNull isNotNull false true arrayExists arrayAll _element String Int64 Date32 Decimal 38 10 DateTime64 6 UTC Bool 0") {
 		words[w] = true
 	}
 	return words

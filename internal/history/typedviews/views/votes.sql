@@ -1,5 +1,6 @@
 -- Proposals of super-validators, each as it was after the last vote
 -- table splice-dso-governance:Splice.DsoRules:VoteRequest
+-- key proposal
 -- column stream Stream that the row belongs to; scan is the public history
 -- column proposal Contract by which the proposal began
 -- column requester Super-validator that made it, by name

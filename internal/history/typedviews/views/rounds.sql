@@ -2,6 +2,7 @@
 -- table splice-amulet:Splice.Round:OpenMiningRound
 -- table splice-amulet:Splice.Round:IssuingMiningRound
 -- table splice-amulet:Splice.Round:ClosedMiningRound
+-- key round
 -- column stream Stream that the row belongs to; scan is the public history
 -- column round Number of the round
 -- column price_usd Dollars for a coin

@@ -1,5 +1,6 @@
 -- Entries of the name service
 -- table splice-amulet-name-service:Splice.Ans:AnsEntry
+-- key migration_id record_time contract_id
 -- column stream Stream that the row belongs to; scan is the public history
 -- column migration_id Migration of the row, from 0
 -- column record_time Record time from which the entry is there; 1900-01-01 if it was carried over

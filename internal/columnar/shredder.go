@@ -1,17 +1,16 @@
-package sqlprompt
+package columnar
 
 import (
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
 )
 
-// shredder makes rows of Parquet: a row is the values of its leaf columns, each with two levels, by which
+// Shredder makes rows of Parquet: a row is the values of its leaf columns, each with two levels, by which
 // lists and nulls are found again. Every value may be null but the keys of maps.
-type shredder struct {
+type Shredder struct {
 	fields  []arrow.Field
 	columns [][]parquet.Value // of the leaf columns
 	row     parquet.Row
@@ -26,8 +25,9 @@ type level struct {
 	depth      int // of the lists around it
 }
 
-func newShredder(fields []arrow.Field) *shredder {
-	return &shredder{fields: fields, columns: make([][]parquet.Value, leaves(arrow.StructOf(fields...)))}
+// NewShredder returns that of rows with some columns.
+func NewShredder(fields []arrow.Field) *Shredder {
+	return &Shredder{fields: fields, columns: make([][]parquet.Value, leaves(arrow.StructOf(fields...)))}
 }
 
 // leaves is how many leaf columns values of a type have.
@@ -43,8 +43,8 @@ func leaves(of arrow.DataType) int {
 	return n
 }
 
-// shred returns a row and the bytes of its texts. The row is valid until the next call.
-func (s *shredder) shred(values []any) (row parquet.Row, size int, err error) {
+// Shred returns a row and the bytes of its texts. The row is valid until the next call.
+func (s *Shredder) Shred(values []any) (row parquet.Row, size int, err error) {
 	s.row, s.size = s.row[:0], 0
 	for i := range s.columns {
 		s.columns[i] = s.columns[i][:0]
@@ -62,7 +62,7 @@ func (s *shredder) shred(values []any) (row parquet.Row, size int, err error) {
 	return s.row, s.size, nil
 }
 
-func (s *shredder) optional(of arrow.DataType, v any, at level) error {
+func (s *Shredder) optional(of arrow.DataType, v any, at level) error {
 	value := content(v)
 	if !value.IsValid() {
 		s.absent(of, at)
@@ -73,17 +73,17 @@ func (s *shredder) optional(of arrow.DataType, v any, at level) error {
 }
 
 // absent says in all leaf columns of a type that nothing is below a level.
-func (s *shredder) absent(of arrow.DataType, at level) {
+func (s *Shredder) absent(of arrow.DataType, at level) {
 	for column := at.column; column < at.column+leaves(of); column++ {
 		s.add(parquet.NullValue(), level{column: column, repetition: at.repetition, definition: at.definition})
 	}
 }
 
-func (s *shredder) add(v parquet.Value, at level) {
+func (s *Shredder) add(v parquet.Value, at level) {
 	s.columns[at.column] = append(s.columns[at.column], v.Level(at.repetition, at.definition, at.column))
 }
 
-func (s *shredder) present(of arrow.DataType, v reflect.Value, at level) error {
+func (s *Shredder) present(of arrow.DataType, v reflect.Value, at level) error {
 	switch of := of.(type) {
 	case *arrow.StructType:
 		for i, field := range of.Fields() {
@@ -111,7 +111,7 @@ func (s *shredder) present(of arrow.DataType, v reflect.Value, at level) error {
 }
 
 // repeated calls do for each of n elements with its level.
-func (s *shredder) repeated(of arrow.DataType, n int, at level, do func(i int, at level) error) error {
+func (s *Shredder) repeated(of arrow.DataType, n int, at level, do func(i int, at level) error) error {
 	if n == 0 {
 		s.absent(of, at)
 		return nil
@@ -128,10 +128,10 @@ func (s *shredder) repeated(of arrow.DataType, n int, at level, do func(i int, a
 }
 
 // leaf is a value of a type without parts, as leafOf has it.
-func (s *shredder) leaf(of arrow.DataType, v reflect.Value) (parquet.Value, error) {
+func (s *Shredder) leaf(of arrow.DataType, v reflect.Value) (parquet.Value, error) {
 	switch of := of.(type) {
 	case *arrow.StringType:
-		text, err := sqlText(v.Interface())
+		text, err := Text(v.Interface())
 		s.size += len(text)
 		return parquet.ByteArrayValue([]byte(text)), err
 	case *arrow.BooleanType:
@@ -159,11 +159,10 @@ func (s *shredder) leaf(of arrow.DataType, v reflect.Value) (parquet.Value, erro
 
 // decimalLeaf is a number in units of its last digit. As bytes it is in two's complement, the high byte first.
 func decimalLeaf(of arrow.DecimalType, v any) (parquet.Value, error) {
-	c, ok := v.(coefficient)
+	n, ok := unitsOf(v, of.GetScale())
 	if !ok {
 		return parquet.Value{}, doesNotFit(v, of)
 	}
-	n := scaled(c, of.GetScale())
 	switch decimalStorage(of).Kind() {
 	case parquet.Int32:
 		return parquet.Int32Value(int32(n.Int64())), nil
@@ -176,22 +175,17 @@ func decimalLeaf(of arrow.DecimalType, v any) (parquet.Value, error) {
 	return parquet.FixedLenByteArrayValue(n.FillBytes(make([]byte, of.BitWidth()/8))), nil
 }
 
-// timeLeaf is a day, or a time in the unit of timestamps.
+// timeLeaf is a day, or a time in the unit of timestamps; of seconds, which Parquet does not have, in milliseconds.
 func timeLeaf(of arrow.DataType, v any) (parquet.Value, error) {
-	if day, ok := v.(string); ok { // eachRow makes days texts
-		at, err := time.Parse(time.DateOnly, day)
-		return parquet.Int32Value(int32(arrow.Date32FromTime(at))), err
-	}
-	at, ok := v.(time.Time)
 	stamp, isStamp := of.(*arrow.TimestampType)
-	switch {
-	case !ok:
-		return parquet.Value{}, doesNotFit(v, of)
-	case !isStamp:
-		return parquet.Int32Value(int32(arrow.Date32FromTime(at))), nil
-	case stamp.Unit == arrow.Second:
-		return parquet.Int64Value(at.UnixMilli()), nil
+	if !isStamp {
+		day, err := dayOf(v)
+		return parquet.Int32Value(int32(day)), err
 	}
-	n, err := arrow.TimestampFromTime(at, stamp.Unit)
+	unit := stamp.Unit
+	if unit == arrow.Second {
+		unit = arrow.Millisecond
+	}
+	n, err := timeOf(v, unit)
 	return parquet.Int64Value(int64(n)), err
 }

@@ -3,6 +3,7 @@
 -- table splice-amulet:Splice.Amulet:ValidatorRewardCoupon
 -- table splice-amulet:Splice.Amulet:SvRewardCoupon
 -- table splice-amulet:Splice.ValidatorLicense:ValidatorLivenessActivityRecord
+-- key round class party beneficiary
 -- column stream Stream that the row belongs to; scan is the public history
 -- column round Round of the activity
 -- column class app_featured, app_unfeatured, validator, sv or liveness

@@ -1,4 +1,6 @@
-package sqlprompt
+// Package columnar has values of ClickHouse's types in Arrow and in Parquet. It takes values as the client of package
+// sqlprompt scans them, and as package store reads them.
+package columnar
 
 import (
 	"strconv"
@@ -15,6 +17,11 @@ var plainTypes = map[string]arrow.DataType{
 	"Float32": arrow.PrimitiveTypes.Float32, "Float64": arrow.PrimitiveTypes.Float64,
 	"Date": arrow.FixedWidthTypes.Date32, "Date32": arrow.FixedWidthTypes.Date32,
 	"DateTime": &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"},
+}
+
+// Field is a column, or a part of one, with a type of ClickHouse. There may be no value.
+func Field(name, of string) arrow.Field {
+	return arrow.Field{Name: name, Type: arrowType(of), Nullable: true}
 }
 
 // arrowType is the type in Arrow of a type in ClickHouse, such as Array(LowCardinality(String)). What Arrow has
@@ -75,7 +82,7 @@ func tupleType(elements []string) arrow.DataType {
 		if !named || strings.Contains(name, "(") {
 			name, of = strconv.Itoa(i+1), element
 		}
-		fields[i] = arrow.Field{Name: strings.Trim(name, "`"), Type: arrowType(of), Nullable: true}
+		fields[i] = Field(strings.Trim(name, "`"), of)
 	}
 	return arrow.StructOf(fields...)
 }
