@@ -28,9 +28,6 @@ var (
 	storedNodeMovements string
 )
 
-// auditRows bounds the memory of a range that is derived again, by its items and events.
-const auditRows = 120_000
-
 // Audit checks table movements at its watermark, without a look at how it was derived before:
 //
 //   - every row is what history gives, derived again;
@@ -147,28 +144,10 @@ func (a *Audit) eachExpected(ctx context.Context, reader *holdings.Reader, each 
 	if err != nil {
 		return err
 	}
-	after, through, rows := schemas.Start, schemas.Start, uint64(0)
 	var deriver coins.Deriver
-	derive := func() error {
-		if through == after {
-			return nil
-		}
-		err := eachMovement(ctx, reader, &deriver, after, through, each, updated)
-		after, rows = through, 0
-		return err
-	}
-	for _, l := range lines {
-		if l.State != journals.Commit || l.IsMark() || a.mark.Before(l.Through) {
-			continue
-		}
-		if rows += l.Items + l.Events; rows > auditRows || !journal.SameKind(through, l.Through) {
-			if err := derive(); err != nil {
-				return err
-			}
-		}
-		through = l.Through
-	}
-	return derive()
+	return journal.EachRange(lines, a.mark, func(after, through schemas.Position) error {
+		return eachMovement(ctx, reader, &deriver, after, through, each, updated)
+	})
 }
 
 // checkUpdate checks what must be true of the movements of each update.

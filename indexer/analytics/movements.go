@@ -69,20 +69,11 @@ func (m *Movements) Step(ctx context.Context) error {
 // Rebuild makes movements derive everything again from the start of the stream, in the steps that follow.
 func (m *Movements) Rebuild(ctx context.Context) error { return m.follower.BackToStart(ctx) }
 
-// apply derives one range. The first one begins with a table that has nothing of the stream; its rows may
-// be written more than once, by different claims, and then after the table was emptied again.
+// apply derives one range.
 func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
-	token := fmt.Sprintf("%s/%d/%s", row.Stream, row.Sequence, row.Hash)
-	if row.After == schemas.Start {
-		// A range that was announced before is not looked at for later claims again: who has slept since
-		// must not empty the table of another.
-		if err := journal.Announce(ctx, m.db, *row); err != nil {
-			return err
-		}
-		if err := m.clear(ctx); err != nil {
-			return err
-		}
-		token += fmt.Sprintf("/%d", row.Epoch)
+	token, err := journal.Begin(ctx, m.db, row, m.clear)
+	if err != nil {
+		return err
 	}
 	if m.stream == schemas.ScanStream {
 		if err := m.labels.add(ctx, row.After, row.Through); err != nil {
@@ -90,7 +81,7 @@ func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
 		}
 	}
 	store.Reset(m.rows)
-	err := eachMovement(ctx, m.reader, &m.deriver, row.After, row.Through, func(r *store.Movement) { m.rows.Append(m.stream, r) }, nil)
+	err = eachMovement(ctx, m.reader, &m.deriver, row.After, row.Through, func(r *store.Movement) { m.rows.Append(m.stream, r) }, nil)
 	if err != nil {
 		return err
 	}

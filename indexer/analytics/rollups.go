@@ -68,18 +68,12 @@ func (r *Rollups) Rebuild(ctx context.Context) error { return r.follower.BackToS
 // inOneBlock has a statement insert all its rows at once, in their order: repeated, it inserts the same.
 const inOneBlock = "\nSETTINGS max_threads = 1, min_insert_block_size_rows = 0, min_insert_block_size_bytes = 0, max_insert_block_size = 10000000, max_block_size = 65536"
 
-// apply sums the hours of one range up. As with movements, the first one begins with empty tables.
+// apply sums the hours of one range up.
 func (r *Rollups) apply(ctx context.Context, row *store.BatchRow) error {
-	token := fmt.Sprintf("%s/%d/%s", row.Stream, row.Sequence, row.Hash)
 	tables := rollups.Tables(r.stream)
-	if row.After == schemas.Start {
-		if err := journal.Announce(ctx, r.db, *row); err != nil {
-			return err
-		}
-		if err := r.clear(ctx, tables); err != nil {
-			return err
-		}
-		token += fmt.Sprintf("/%d", row.Epoch)
+	token, err := journal.Begin(ctx, r.db, row, func(ctx context.Context) error { return r.clear(ctx, tables) })
+	if err != nil {
+		return err
 	}
 	params := rollups.Between(r.stream, row.After, row.Through).Params()
 	for _, t := range tables {

@@ -228,6 +228,46 @@ func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
 	return row, source, Announce(ctx, f.db, row)
 }
 
+// Begin returns the token under which the rows of a range are inserted. Before the first range clear empties
+// its tables: the rows of that one may be written more than once, by different claims.
+func Begin(ctx context.Context, db *store.DB, row *store.BatchRow, clear func(context.Context) error) (token string, err error) {
+	token = fmt.Sprintf("%s/%d/%s", row.Stream, row.Sequence, row.Hash)
+	if row.After != schemas.Start {
+		return token, nil
+	}
+	// A range that was announced before is not looked at for later claims again: who has slept since must not
+	// empty the tables of another.
+	if err := Announce(ctx, db, *row); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s/%d", token, row.Epoch), clear(ctx)
+}
+
+// EachRange calls derive for ranges of the committed batches of a journal up to mark, which have at most
+// auditRows items and events, or are one batch. No range has two migrations, or imports beside history.
+func EachRange(lines []store.BatchRow, mark schemas.Position, derive func(after, through schemas.Position) error) error {
+	after, through, rows := schemas.Start, schemas.Start, uint64(0)
+	for _, l := range lines {
+		if l.State != store.Commit || l.IsMark() || mark.Before(l.Through) {
+			continue
+		}
+		if rows += l.Items + l.Events; through != after && (rows > auditRows || !SameKind(through, l.Through)) {
+			if err := derive(after, through); err != nil {
+				return err
+			}
+			after, rows = through, l.Items+l.Events
+		}
+		through = l.Through
+	}
+	if through == after {
+		return nil
+	}
+	return derive(after, through)
+}
+
+// auditRows bounds the memory of a range that is derived again.
+const auditRows = 120_000
+
 // SameKind reports whether two positions lie in one migration and are both imports
 // or both history.
 func SameKind(a, b schemas.Position) bool {

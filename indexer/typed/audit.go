@@ -19,9 +19,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/typed"
 )
 
-// auditRows bounds the memory of a range that is derived again, by its items and events.
-const auditRows = 120_000
-
 // maxNamed bounds the rows of a table that an audit names.
 const maxNamed = 3
 
@@ -194,11 +191,7 @@ func (a *audit) compare(ctx context.Context, sets map[int64]*set) error {
 }
 
 func (a *audit) deriveAgain(ctx context.Context, s *set, lines []store.BatchRow, mark schemas.Position) error {
-	after, through, rows := schemas.Start, schemas.Start, uint64(0)
-	derive := func() error {
-		if through == after {
-			return nil
-		}
+	return journal.EachRange(lines, mark, func(after, through schemas.Position) error {
 		for _, p := range s.all {
 			store.Reset(p.block)
 		}
@@ -208,21 +201,8 @@ func (a *audit) deriveAgain(ctx context.Context, s *set, lines []store.BatchRow,
 		for _, p := range s.all {
 			a.take(p, 0)
 		}
-		after, rows = through, 0
 		return nil
-	}
-	for _, l := range lines {
-		if l.State != store.Commit || l.IsMark() || mark.Before(l.Through) {
-			continue
-		}
-		if rows += l.Items + l.Events; rows > auditRows || !journal.SameKind(through, l.Through) {
-			if err := derive(); err != nil {
-				return err
-			}
-		}
-		through = l.Through
-	}
-	return derive()
+	})
 }
 
 // take adds the rows of the current block, which are as expected (0) or as stored (1).

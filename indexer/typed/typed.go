@@ -273,20 +273,11 @@ func (t *Typed) join(ctx context.Context, fill int64) error {
 	return nil
 }
 
-// apply derives one range. The first one begins with tables that have nothing of the stream; its rows may be
-// written more than once, by different claims, and then after the tables were emptied again.
+// apply derives one range.
 func (t *Typed) apply(ctx context.Context, s *set, row *store.BatchRow) error {
-	token := fmt.Sprintf("%s/%d/%s", row.Stream, row.Sequence, row.Hash)
-	if row.After == schemas.Start {
-		// A range that was announced before is not looked at for later claims again: who has slept since
-		// must not empty the tables of another.
-		if err := journal.Announce(ctx, t.db, *row); err != nil {
-			return err
-		}
-		if err := t.clear(ctx, s); err != nil {
-			return err
-		}
-		token += fmt.Sprintf("/%d", row.Epoch)
+	token, err := journal.Begin(ctx, t.db, row, func(ctx context.Context) error { return t.clear(ctx, s) })
+	if err != nil {
+		return err
 	}
 	for _, p := range s.all {
 		store.Reset(p.block)

@@ -110,21 +110,11 @@ func (w *Wallets) Step(ctx context.Context) error {
 // that follow. Until they have caught up readers see an earlier state.
 func (w *Wallets) Rebuild(ctx context.Context) error { return w.follower.BackToStart(ctx) }
 
-// apply derives one range and returns how many contracts of earlier ones it ended. The first
-// range begins with tables that have nothing of the stream; its rows may be written more than
-// once, by different claims, and then after the tables were emptied again.
+// apply derives one range and returns how many contracts of earlier ones it ended.
 func (w *Wallets) apply(ctx context.Context, row store.BatchRow) (ended int, err error) {
-	token := fmt.Sprintf("%s/%d/%s/", row.Stream, row.Sequence, row.Hash)
-	if row.After == schemas.Start {
-		// A range that was announced before is not looked at for later claims again: who has
-		// slept since must not empty the tables of another.
-		if err := journal.Announce(ctx, w.db, row); err != nil {
-			return 0, err
-		}
-		if err := w.clear(ctx); err != nil {
-			return 0, err
-		}
-		token += fmt.Sprintf("%d/", row.Epoch)
+	token, err := journal.Begin(ctx, w.db, &row, w.clear)
+	if err != nil {
+		return 0, err
 	}
 	store.Reset(w.entries)
 	store.Reset(w.statuses)
@@ -139,13 +129,13 @@ func (w *Wallets) apply(ctx context.Context, row store.BatchRow) (ended int, err
 	}
 	store.Reset(w.contracts)
 	ended = set.write(w.stream, w.contracts)
-	if err := w.db.Insert(ctx, "wallet_contracts", token+"contracts", w.contracts); err != nil {
+	if err := w.db.Insert(ctx, "wallet_contracts", token+"/contracts", w.contracts); err != nil {
 		return 0, err
 	}
-	if err := w.db.Insert(ctx, "wallet_log", token+"log", w.entries); err != nil {
+	if err := w.db.Insert(ctx, "wallet_log", token+"/log", w.entries); err != nil {
 		return 0, err
 	}
-	return ended, w.db.Insert(ctx, "wallet_status", token+"status", w.statuses)
+	return ended, w.db.Insert(ctx, "wallet_status", token+"/status", w.statuses)
 }
 
 // clear drops all rows of the stream.

@@ -22,9 +22,9 @@ import (
 )
 
 // deriveRest brings the lifetimes, typed tables and movements of all streams, and the rollups of public history, up
-// to the end of their history. A process that was stopped leaves them a little behind, for the next one that ingests to continue; verify on the same
-// folder must not have to wait for that one. It does so only with an embedded engine, whose folder is
-// locked: no other process derives at the same time.
+// to the end of their history. A process that was stopped leaves them a little behind, for the next one that
+// ingests to continue; verify on the same folder must not have to wait for that one. It does so only with an
+// embedded engine, whose folder is locked: no other process derives at the same time.
 func (d *database) deriveRest(ctx context.Context) error {
 	if d.p.cfg.ClickHouseDSN != "" {
 		return nil
@@ -37,11 +37,14 @@ func (d *database) deriveRest(ctx context.Context) error {
 		if err := d.deriveLifetimes(ctx, stream); err != nil {
 			return fmt.Errorf("deriving contract lifetimes of stream %s: %w", stream, err)
 		}
+		if err := deriveTypedOf(ctx, d, stream, d.packages.Catalog, false); err != nil {
+			return err
+		}
 		if err := d.deriveAnalytics(ctx, stream, ""); err != nil {
 			return err
 		}
 	}
-	return deriveTyped(ctx, d, d.packages.Catalog)
+	return nil
 }
 
 // deriveLifetimes brings the lifetimes of a stream up to the end of its history, unless they are there.
@@ -186,11 +189,7 @@ func (a *App) Rebuild(ctx context.Context, what, only string, rebuilt func(strea
 // deriveAnalytics brings the movements of a stream up to its end, and the rollups of public history. Movements
 // that are derived again from the start have their rollups derived again, too.
 func (d *database) deriveAnalytics(ctx context.Context, stream, again string) error {
-	catalog, err := d.p.catalog()
-	if err != nil {
-		return err
-	}
-	movements := analytics.NewMovements(d.db, stream, catalog, 0, d.p.log)
+	movements := analytics.NewMovements(d.db, stream, d.packages.Catalog, 0, d.p.log)
 	sums := newRollups(d.db, stream, d.p.log)
 	if again != "" {
 		for _, r := range sums {
@@ -284,13 +283,9 @@ func deriveTypedOf(ctx context.Context, d *database, stream string, catalog *val
 
 // verifyMovements derives the movements of a stream again.
 func (s *verifier) verifyMovements(ctx context.Context, p *console.Progress, stream string) (*verify.Check, error) {
-	catalog, err := s.p.catalog()
-	if err != nil {
-		return nil, err
-	}
 	p.Begin("verify movements", "rows", 0)
 	check := verify.NewCheck(MovementsCheck, 0)
-	looked, err := analytics.NewAudit(s.db.db, stream, catalog, s.p.log).Run(ctx, func(d analytics.Difference) {
+	looked, err := analytics.NewAudit(s.db.db, stream, s.db.packages.Catalog, s.p.log).Run(ctx, func(d analytics.Difference) {
 		where := "table movements"
 		if d.UpdateID != "" {
 			where += ", update " + d.UpdateID
