@@ -15,7 +15,8 @@ import (
 // TestMiningRounds reads the rounds of public history.
 func TestMiningRounds(t *testing.T) {
 	f := newFixture(t)
-	if rounds, err := f.reader.State().MiningRounds(t.Context()); err != nil || len(rounds.Open)+len(rounds.Issuing) > 0 {
+	present := f.reader.State().Present()
+	if rounds, err := present.MiningRounds(t.Context()); err != nil || len(rounds.Open)+len(rounds.Issuing) > 0 {
 		t.Fatalf("before there is any history: %+v, %v", rounds, err)
 	}
 	h := &stateHistory{}
@@ -39,7 +40,7 @@ func TestMiningRounds(t *testing.T) {
 	if err := NewLifetimes(f.db, schemas.ScanStream, time.Millisecond, f.log).CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	rounds, err := f.reader.State().MiningRounds(t.Context())
+	rounds, err := present.MiningRounds(t.Context())
 	if err != nil || len(rounds.Open) != 3 || len(rounds.Issuing) != 1 || rounds.At != h.items[len(h.items)-1].Update.RecordTime {
 		t.Fatalf("%+v, %v", rounds, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/internal/node"
@@ -22,9 +23,10 @@ import (
 // walletParts are what wallets read and act through. Of a process there is one: the actions of a
 // wallet wait for each other.
 type walletParts struct {
-	p      *process
-	db     *database
-	client *node.Client
+	p       *process
+	db      *database
+	client  *node.Client
+	present *history.Present
 
 	mu      sync.Mutex
 	reader  *wallethistory.Reader // once the node's stream is there
@@ -56,7 +58,7 @@ func (w *wallets) find() (*walletParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.parts = &walletParts{p: w.p, db: w.db, client: client}
+	w.parts = &walletParts{p: w.p, db: w.db, client: client, present: w.db.reader.State().Present()}
 	if len(cfg.ScanURLs) > 0 {
 		w.parts.scanURL = cfg.ScanURLs[0]
 	}
@@ -213,7 +215,7 @@ func (p *walletParts) public() (*wallet.StorePublic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wallet.NewStorePublic(wallet.StorePublicConfig{Reader: p.db.reader, Hosts: p.hosts, Blobs: finder})
+	return wallet.NewStorePublic(wallet.StorePublicConfig{Present: p.present, Hosts: p.hosts, Blobs: finder})
 }
 
 // hosts returns the participants that host a party, by member id: of one of the node's own parties the node says
@@ -258,7 +260,7 @@ func (p *walletParts) Time(ctx context.Context) (time.Time, error) {
 
 // OpenRounds implements validator.Network.
 func (p *walletParts) OpenRounds(ctx context.Context) ([]validator.Round, error) {
-	rounds, err := p.db.reader.State().MiningRounds(ctx)
+	rounds, err := p.present.MiningRounds(ctx)
 	if err != nil {
 		return nil, err
 	}

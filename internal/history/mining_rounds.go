@@ -1,24 +1,17 @@
 package history
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 
-	"github.com/ledgerlake/ledgerlake/internal/history/journal"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
-	"github.com/ledgerlake/ledgerlake/schemas/template"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-const (
-	// maxRounds bounds the rounds that are read; there are about three of each kind.
-	maxRounds = 1000
-)
+// maxRounds bounds the rounds that are read; there are about three of each kind.
+const maxRounds = 1000
 
 // MiningRound is an open or an issuing round.
 type MiningRound struct {
@@ -35,37 +28,6 @@ type MiningRounds struct {
 	Open, Issuing []MiningRound
 	// At is the record time of the watermark.
 	At schemas.Micros
-}
-
-// MiningRounds returns the open and issuing rounds. Of a network that is public history:
-// a node sees rounds only if it hosts the governance party.
-func (s *State) MiningRounds(ctx context.Context) (MiningRounds, error) {
-	mark, err := journal.Watermark(ctx, s.db, journal.ContractsStream(s.stream))
-	if err != nil || mark == schemas.Start {
-		return MiningRounds{}, err
-	}
-	contracts, err := s.StateContracts(ctx, StateQuery{
-		MigrationID: mark.MigrationID, At: mark.RecordTime, Templates: []string{template.OpenMiningRound, template.IssuingMiningRound}, Limit: maxRounds,
-	})
-	if err != nil {
-		return MiningRounds{}, fmt.Errorf("reading mining rounds: %w", err)
-	}
-	rounds := MiningRounds{At: mark.RecordTime}
-	for _, c := range contracts {
-		round, err := roundOf(c)
-		if err != nil {
-			return MiningRounds{}, err
-		}
-		if schemas.TemplateName(c.Event.PackageName, c.Event.TemplateID) == template.OpenMiningRound {
-			rounds.Open = append(rounds.Open, round)
-		} else {
-			rounds.Issuing = append(rounds.Issuing, round)
-		}
-	}
-	for _, list := range [][]MiningRound{rounds.Open, rounds.Issuing} {
-		slices.SortFunc(list, func(a, b MiningRound) int { return cmp.Compare(a.Number, b.Number) })
-	}
-	return rounds, nil
 }
 
 func roundOf(c StateContract) (MiningRound, error) {

@@ -15,8 +15,8 @@ import (
 
 // StorePublicConfig says where public contracts come from.
 type StorePublicConfig struct {
-	// Reader reads public history. Required.
-	Reader *history.Reader
+	// Present reads what is active in public history. Required.
+	Present *history.Present
 	// Hosts returns the participants that host a party, by member id; schemas.ErrNotFound if none is known.
 	// Required.
 	Hosts func(ctx context.Context, synchronizer, party string) ([]string, error)
@@ -32,7 +32,7 @@ type StorePublic struct{ cfg StorePublicConfig }
 
 // NewStorePublic returns a reader of public contracts.
 func NewStorePublic(cfg StorePublicConfig) (*StorePublic, error) {
-	if cfg.Reader == nil || cfg.Hosts == nil {
+	if cfg.Present == nil || cfg.Hosts == nil {
 		return nil, errors.New("public contracts need a reader of public history and a source for the hosts of parties")
 	}
 	if cfg.Now == nil {
@@ -47,19 +47,16 @@ const maxPublic = 10_000
 
 // Public returns active contracts of some templates, oldest first.
 func (p *StorePublic) Public(ctx context.Context, key string, templates ...string) ([]Contract, error) {
-	at, err := p.present(ctx)
-	if err != nil {
-		return nil, err
+	looked, observer := key, ""
+	if !slices.ContainsFunc(templates, func(t string) bool { return template.PublicLookupFields(t) != nil }) {
+		looked, observer = "", key
 	}
-	q := history.StateQuery{MigrationID: at.MigrationID, At: at.RecordTime, Templates: templates, Limit: maxPublic}
-	if slices.ContainsFunc(templates, func(t string) bool { return template.PublicLookupFields(t) != nil }) {
-		q.Key = key
-	} else {
-		q.Observer = key
-	}
-	rows, err := p.cfg.Reader.State().StateContracts(ctx, q)
+	rows, at, err := p.cfg.Present.Contracts(ctx, looked, observer, maxPublic, templates...)
 	if err != nil {
 		return nil, fmt.Errorf("reading public contracts of %q: %w", templates, err)
+	}
+	if err := known(at); err != nil {
+		return nil, err
 	}
 	list := make([]Contract, len(rows))
 	for i := range rows {
@@ -99,11 +96,19 @@ func (p *StorePublic) fill(ctx context.Context, contracts []Contract, key string
 
 // present is the position up to which contracts are known.
 func (p *StorePublic) present(ctx context.Context) (schemas.Position, error) {
-	at, err := p.cfg.Reader.ContractsWatermark(ctx)
-	if err == nil && (at == schemas.Start || at.RecordTime == schemas.MinMicros) {
-		err = fail(ErrUnavailable, "the network's public history is not known yet")
+	at, err := p.cfg.Present.Watermark(ctx)
+	if err == nil {
+		err = known(at)
 	}
 	return at, err
+}
+
+// known refuses a position before history.
+func known(at schemas.Position) error {
+	if at == schemas.Start || at.RecordTime == schemas.MinMicros {
+		return fail(ErrUnavailable, "the network's public history is not known yet")
+	}
+	return nil
 }
 
 // clockTrust is how far public history may be behind the clock of this machine and still be

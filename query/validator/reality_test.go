@@ -106,7 +106,7 @@ type network struct{ *wallettest.World }
 func (n network) Time(ctx context.Context) (time.Time, error) { return n.Public.Now(ctx) }
 
 func (n network) OpenRounds(ctx context.Context) (list []Round, err error) {
-	rounds, err := n.History.State().MiningRounds(ctx)
+	rounds, err := n.Present.MiningRounds(ctx)
 	for _, r := range rounds.Open {
 		list = append(list, Round{r.Number, r.OpensAt.Time()})
 	}

@@ -42,8 +42,9 @@ type World struct {
 	Public  *wallet.StorePublic
 	// Node reads the node's stream.
 	Node *nodehistory.Reader
-	// History reads the public history.
+	// History reads the public history, Present what is active in it.
 	History *history.Reader
+	Present *history.Present
 	// Wallet acts for the operator and those whom it onboards.
 	Wallet   *wallet.Wallet
 	Operator wallet.Actor
@@ -131,13 +132,14 @@ func (w *World) ingest(scanURL string) {
 		}
 	})
 	w.History = history.NewReader(db, schemas.ScanStream)
+	w.Present = w.History.State().Present()
 	w.AwaitPublic()
 	finder, err := blobs.New(blobs.Config{ScanURL: scanURL, Log: quiet})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Public, err = wallet.NewStorePublic(wallet.StorePublicConfig{
-		Reader: w.History, Blobs: finder,
+		Present: w.Present, Blobs: finder,
 		Hosts: w.hosts,
 	})
 	if err != nil {
