@@ -49,20 +49,24 @@ func (w *wallets) find() (*walletParts, error) {
 	if w.parts != nil {
 		return w.parts, nil
 	}
-	cfg := w.p.cfg
-	config := node.Config{BaseURL: w.p.nodeURL(), Log: w.p.log, TokenFile: cfg.NodeTokenFile, Version: w.p.build.Version}
-	if cfg.NodeToken != "" {
-		config.Token = cfg.AccessToken
-	}
-	client, err := node.New(config)
+	client, err := w.p.nodeClient()
 	if err != nil {
 		return nil, err
 	}
 	w.parts = &walletParts{p: w.p, db: w.db, client: client, present: w.db.reader.State().Present()}
-	if len(cfg.ScanURLs) > 0 {
-		w.parts.scanURL = cfg.ScanURLs[0]
+	if urls := w.p.cfg.ScanURLs; len(urls) > 0 {
+		w.parts.scanURL = urls[0]
 	}
 	return w.parts, nil
+}
+
+// nodeClient returns a client of the node's command interface. It needs no store.
+func (p *process) nodeClient() (*node.Client, error) {
+	config := node.Config{BaseURL: p.nodeURL(), Log: p.log, TokenFile: p.cfg.NodeTokenFile, Version: p.build.Version}
+	if p.cfg.NodeToken != "" {
+		config.Token = p.cfg.AccessToken
+	}
+	return node.New(config)
 }
 
 // asksHosts has upstreams tell who hosts the parties of other nodes, and public contracts whole.
