@@ -111,11 +111,11 @@ func NodeOfPackages(a *App) (kept.Node, string, error) {
 	if a.p.nodeURL() == "" {
 		return nil, "", settings.Usage("--packages-from-node needs --node-url, the JSON API of the node")
 	}
-	client, err := a.p.nodeClient()
+	p, err := a.wallets.find()
 	if err != nil {
 		return nil, "", err
 	}
-	return client, settings.MaskURL(a.p.nodeURL()), nil
+	return p.client, settings.MaskURL(a.p.nodeURL()), nil
 }
 
 // ErrNoTypedTables says that the store has no typed tables, as it is on a cluster.

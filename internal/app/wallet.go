@@ -23,10 +23,11 @@ import (
 // walletParts are what wallets read and act through. Of a process there is one: the actions of a
 // wallet wait for each other.
 type walletParts struct {
-	p       *process
-	db      *database
-	client  *node.Client
-	present *history.Present
+	p      *process
+	db     *database
+	client *node.Client
+	// present is made on first use: some commands ask the node alone, and have no store.
+	present func() *history.Present
 
 	mu      sync.Mutex
 	reader  *wallethistory.Reader // once the node's stream is there
@@ -49,24 +50,20 @@ func (w *wallets) find() (*walletParts, error) {
 	if w.parts != nil {
 		return w.parts, nil
 	}
-	client, err := w.p.nodeClient()
+	cfg := w.p.cfg
+	config := node.Config{BaseURL: w.p.nodeURL(), Log: w.p.log, TokenFile: cfg.NodeTokenFile, Version: w.p.build.Version}
+	if cfg.NodeToken != "" {
+		config.Token = cfg.AccessToken
+	}
+	client, err := node.New(config)
 	if err != nil {
 		return nil, err
 	}
-	w.parts = &walletParts{p: w.p, db: w.db, client: client, present: w.db.reader.State().Present()}
-	if urls := w.p.cfg.ScanURLs; len(urls) > 0 {
-		w.parts.scanURL = urls[0]
+	w.parts = &walletParts{p: w.p, db: w.db, client: client, present: sync.OnceValue(func() *history.Present { return w.db.reader.State().Present() })}
+	if len(cfg.ScanURLs) > 0 {
+		w.parts.scanURL = cfg.ScanURLs[0]
 	}
 	return w.parts, nil
-}
-
-// nodeClient returns a client of the node's command interface. It needs no store.
-func (p *process) nodeClient() (*node.Client, error) {
-	config := node.Config{BaseURL: p.nodeURL(), Log: p.log, TokenFile: p.cfg.NodeTokenFile, Version: p.build.Version}
-	if p.cfg.NodeToken != "" {
-		config.Token = p.cfg.AccessToken
-	}
-	return node.New(config)
 }
 
 // asksHosts has upstreams tell who hosts the parties of other nodes, and public contracts whole.
@@ -219,7 +216,7 @@ func (p *walletParts) public() (*wallet.StorePublic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wallet.NewStorePublic(wallet.StorePublicConfig{Present: p.present, Hosts: p.hosts, Blobs: finder})
+	return wallet.NewStorePublic(wallet.StorePublicConfig{Present: p.present(), Hosts: p.hosts, Blobs: finder})
 }
 
 // hosts returns the participants that host a party, by member id: of one of the node's own parties the node says
@@ -264,7 +261,7 @@ func (p *walletParts) Time(ctx context.Context) (time.Time, error) {
 
 // OpenRounds implements validator.Network.
 func (p *walletParts) OpenRounds(ctx context.Context) ([]validator.Round, error) {
-	rounds, err := p.present.MiningRounds(ctx)
+	rounds, err := p.present().MiningRounds(ctx)
 	if err != nil {
 		return nil, err
 	}
