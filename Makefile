@@ -8,6 +8,8 @@ export CGO_ENABLED ?= 0
 
 # Newer staticcheck releases may need a newer Go; raise both together.
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Writes Go from the pages of the console; the module of the same version is in go.mod.
+TEMPL ?= github.com/a-h/templ/cmd/templ@v0.3.1100
 # Extra arguments of the runs below, e.g. `make demo ARGS="--json"`.
 ARGS ?=
 # Extra arguments of `go test`, e.g. `make test TESTFLAGS="-run Lifetimes -v"`.
@@ -118,8 +120,13 @@ check: ## formatting, static analysis, go.mod, who imports whom, sizes, compose 
 	go run $(STATICCHECK) ./...
 	go mod tidy -diff
 	go test -count=1 ./internal/layering
+	scripts/check-generated.sh "$(TEMPL)"
 	scripts/check-files.sh
 	scripts/check-compose.sh
+
+.PHONY: generate
+generate: ## write the Go code of the console's pages (query/console/**/*.templ) again
+	go run $(TEMPL) generate -path query/console
 
 .PHONY: lint
 lint: ## golangci-lint, for those who have it; make check does without, to judge alike everywhere

@@ -3,7 +3,15 @@ package query
 // Content answers 200 with a text that is the same for every caller, such as a page or a
 // document. It copies it.
 func (r *Request) Content(contentType string, content []byte) error {
-	err := r.reply.finish(200, append(r.server.buffers.get(), content...))
+	return r.ContentAs(200, contentType, content)
+}
+
+// ContentAs is Content with another status.
+func (r *Request) ContentAs(status int, contentType string, content []byte) error {
+	err := r.reply.finish(status, append(r.server.buffers.get(), content...))
 	r.rc.SetContentType(contentType)
 	return err
 }
+
+// AddHeader adds a header to the answer, beside those of the same name.
+func (r *Request) AddHeader(name, value string) { r.rc.Response.Header.Add(name, value) }

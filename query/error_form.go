@@ -27,8 +27,8 @@ type ErrorForm func(r *Request, err error) ErrorAnswer
 // TextType is the type of answers in plain text.
 const TextType = "text/plain; charset=utf-8"
 
-// plainErrors is the form {"error": text}.
-func plainErrors(r *Request, err error) ErrorAnswer {
+// PlainErrors is the form {"error": text}.
+func PlainErrors(r *Request, err error) ErrorAnswer {
 	status, text, retryAfter := Status(err)
 	if status == fasthttp.StatusUnauthorized {
 		r.SetHeader(fasthttp.HeaderWWWAuthenticate, "Bearer")

@@ -107,7 +107,7 @@ func (c *Config) setDefaults() error {
 		c.Admission = NewAdmission(AdmissionConfig{})
 	}
 	if c.Errors == nil {
-		c.Errors = plainErrors
+		c.Errors = PlainErrors
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -249,7 +249,7 @@ func (s *Server) handler() (h fasthttp.RequestHandler, err error) {
 			for _, route := range m.Routes {
 				form := m.Errors
 				if form == nil {
-					form = plainErrors
+					form = PlainErrors
 				}
 				handle := s.route(route, form)
 				s.forms[prefix+route.Path] = form

@@ -70,9 +70,10 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 		return nil, err
 	}
 	side := s.db.reader.WithSide()
+	readiness := &health{db: s.db.db, reader: s.db.reader, log: s.p.log}
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
-		Source: scanHistory{side, side.State()}, Health: &health{db: s.db.db, reader: s.db.reader, log: s.p.log}, Log: s.p.log,
+		Source: scanHistory{side, side.State()}, Health: readiness, Log: s.p.log,
 		Blobs: finder, UpstreamURL: scanURL, Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: s.db.packages.Catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
@@ -101,7 +102,11 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 		mounts[0] = api.SharedMount() // the two interfaces have paths in common
 		mounts = append(mounts, ledger.Mount(), private)
 	}
-	return s.serverOf(listener, page, query.Config{Mounts: mounts})
+	pages, err := s.newConsole(key, readiness)
+	if err != nil {
+		return nil, err
+	}
+	return s.serverOf(listener, page, query.Config{Mounts: append(mounts, pages.Mount()), Errors: pages.Errors})
 }
 
 // serverOf returns a server of the mounts and errors of config, with the documents of all interfaces.

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
+	"github.com/ledgerlake/ledgerlake/internal/history/tables"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
+	"github.com/ledgerlake/ledgerlake/query/console"
+	"github.com/ledgerlake/ledgerlake/query/console/explorer"
+	"github.com/ledgerlake/ledgerlake/query/console/page"
+)
+
+// statusFresh is how old the state of history on a page may be.
+const statusFresh = time.Second
+
+// newConsole returns the pages for browsers.
+func (s *servers) newConsole(key []byte, readiness *health) (*console.Console, error) {
+	status := &memo.Value[page.Status]{Now: time.Now, TTL: statusFresh, Load: func(ctx context.Context) (page.Status, error) {
+		return s.pageStatus(ctx, readiness)
+	}}
+	return console.New(console.Config{
+		Pages: page.Config{Key: key, Status: status.Get, Network: s.networkName(), Version: s.p.build.Version, Log: s.p.log},
+		Explorer: explorer.Config{
+			History: s.db.reader, Metrics: metrics.NewReader(s.db.db), Tables: tables.NewReader(s.db.db, s.db.reader.Stream()),
+		},
+	})
+}
+
+// networkName is what pages call the network.
+func (s *servers) networkName() string {
+	if s.p.development() {
+		return "simulated network"
+	}
+	return ""
+}
+
+// pageStatus is how far public history is.
+func (s *servers) pageStatus(ctx context.Context, readiness *health) (status page.Status, err error) {
+	at, err := s.db.reader.Watermark(ctx)
+	if err != nil {
+		return status, err
+	}
+	status.Through, status.Migration = at.RecordTime, at.MigrationID
+	if !readiness.Backfilled(ctx) {
+		status.Behind = "it is still being read from the network."
+	}
+	if err := s.db.damage.err(); err != nil {
+		status.Damaged = err.Error()
+	}
+	return status, nil
+}
