@@ -40,6 +40,7 @@ func (c *cli) printAddresses(at app.Addresses) {
 	for _, upstream := range at.Upstreams {
 		fmt.Fprintf(c.stdout, "upstream         %s\n", upstream)
 	}
+	fmt.Fprintf(c.stdout, "in a browser     http://%s/\n", at.Scan)
 	fmt.Fprintf(c.stdout, "scan interface   http://%s/  (also below /api/scan)\n", at.Scan)
 	if at.Ledger != "" {
 		fmt.Fprintf(c.stdout, "ledger interface %s\n", at.Ledger)
