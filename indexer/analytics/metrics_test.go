@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // start is that of a bucket of a day, as rollups cut days.
@@ -58,6 +59,60 @@ func TestMetricsAreSumsOfHistory(t *testing.T) {
 	from := int64(0)
 	if got := f.metric(t, metrics.Request{Grain: metrics.ByRound, From: &from}, "minted"); !strings.Contains(strings.Join(got, "\n"), rounds[3]) || len(got) < len(rounds) {
 		t.Errorf("by round is minted %q, by history %q", got, rounds)
+	}
+	for name, group := range map[string]string{"minted": "class", "rewards": "party", "supply": "pocket"} {
+		f.series(t, name, group)
+	}
+}
+
+// series compares the lines of a metric with its rows by group, and the whole of them with the rows without.
+func (f *fixture) series(t *testing.T, name, group string) {
+	t.Helper()
+	r := metrics.NewReader(f.db)
+	metric, _ := metrics.Named(name)
+	q := metrics.Request{Metric: metric, Grain: metrics.ByDay}
+	whole, err := r.Read(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := whole.Rows[1].Start
+	q.From, q.GroupBy = &from, []string{group}
+	grouped, err := r.Read(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	totals := make(map[string]decimal.Decimal)
+	for _, row := range grouped.Rows {
+		totals[row.Groups[0]] = totals[row.Groups[0]].Plus(row.Value.(decimal.Decimal))
+	}
+	drawn, err := r.Series(t.Context(), metrics.SeriesRequest{Request: q, Most: 2, Compare: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, before := drawn.Lines[:len(drawn.Lines)-1], drawn.Lines[len(drawn.Lines)-1]
+	if len(drawn.Starts) != len(whole.Rows)-1 || drawn.Starts[0] != from || len(lines) != min(len(totals), 3) || lines[len(lines)-1].Others != (len(totals) > 2) || !before.Before {
+		t.Fatalf("%s of %d groups by %s has %d buckets from %d and lines %+v", name, len(totals), group, len(drawn.Starts), drawn.Starts[0], drawn.Lines)
+	}
+	if last := len(drawn.Starts) - 1; before.Values[last] == nil || fmt.Sprint(before.Values[last]) != fmt.Sprint(whole.Rows[0].Value) || !drawn.Provisional[last] || drawn.Provisional[0] {
+		t.Errorf("before %s was %v, want %v at the end; provisional %v", name, before.Values, whole.Rows[0].Value, drawn.Provisional)
+	}
+	for i, start := range drawn.Starts {
+		var sum decimal.Decimal
+		for _, line := range lines {
+			sum = sum.Plus(line.Values[i].(decimal.Decimal))
+		}
+		if sum != whole.Rows[i+1].Value {
+			t.Errorf("the lines of %s by %s add up to %s at %d, want %s", name, group, sum, start, whole.Rows[i+1].Value)
+		}
+	}
+	for i, line := range lines[:min(2, len(lines))] {
+		var sum decimal.Decimal
+		for _, value := range line.Values {
+			sum = sum.Plus(value.(decimal.Decimal))
+		}
+		if larger := totals[lines[0].Group]; sum != totals[line.Group] || i > 0 && larger.Less(sum) {
+			t.Errorf("line %d of %s is %s with %s, by rows %s", i, name, line.Group, sum, totals[line.Group])
+		}
 	}
 }
 

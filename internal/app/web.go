@@ -8,6 +8,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query/console"
+	"github.com/ledgerlake/ledgerlake/query/console/boards"
 	"github.com/ledgerlake/ledgerlake/query/console/explorer"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 )
@@ -25,6 +26,7 @@ func (s *servers) newConsole(key []byte, readiness *health) (*console.Console, e
 		Explorer: explorer.Config{
 			History: s.db.reader, Metrics: metrics.NewReader(s.db.db), Tables: tables.NewReader(s.db.db, s.db.reader.Stream()),
 		},
+		Boards: boards.Config{Metrics: metrics.NewReader(s.db.db)},
 	})
 }
 

@@ -42,7 +42,13 @@ type Request struct {
 	// From and To are the start of the first bucket, and that behind the last one, of which the bucket that they lie in
 	// counts: microseconds since 1970, or numbers of rounds. They are nil for the last buckets.
 	From, To *int64
+
+	// most is how many of the largest groups are told apart, 0 for all; the rest are one group, named others.
+	most int
 }
+
+// others is the group of all that are not told apart. No ledger has such a text.
+const others = "\x01others"
 
 // Row is a metric in a bucket.
 type Row struct {
@@ -57,8 +63,12 @@ type Row struct {
 // Answer is what a metric was, by bucket and group. Buckets in which nothing happened are there unless it is grouped.
 type Answer struct {
 	Rows []Row
+	// First is the start of the first bucket, End that behind the last one, both 0 while there is no history.
+	First, End int64
 	// Through is the position up to which history counts.
 	Through schemas.Position
+
+	open int64 // start of the first bucket that is not over
 }
 
 // Reader reads metrics of public history. It is safe for concurrent use.
@@ -185,7 +195,7 @@ func (r *Reader) Read(ctx context.Context, q Request) (Answer, error) {
 	if len(rows) > MaxRows {
 		return Answer{}, ErrTooMany
 	}
-	return Answer{rows, at}, nil
+	return Answer{Rows: rows, First: span.from, End: max(span.to, span.from), Through: at, open: span.open}, nil
 }
 
 // statement is the query of a metric: its text consists of what the catalogue has.
@@ -205,18 +215,11 @@ func (q Request) statement(parts []part, params store.Params) (string, []store.T
 		selected = "toInt64(greatest(" + bucket + ", {from:Int64} - 1)) AS bucket"
 	}
 	for _, name := range q.GroupBy {
-		selected += ", CAST(m." + name + " AS String) AS group_" + name
+		selected += ", " + q.group(name, from) + " AS group_" + name
 		groups += ", group_" + name
 		columns = append(columns, store.TableColumn{Table: m.Name, Name: "group_" + name, Type: "String"})
 	}
 	columns = append(columns, store.TableColumn{Table: m.Name, Name: "value", Type: kind}, store.TableColumn{Table: m.Name, Name: "known", Type: "Bool"}, store.TableColumn{Table: m.Name, Name: "pending", Type: "Bool"})
-	where := "bucket < {to:Int64}"
-	if !m.running {
-		where += " AND bucket >= {from:Int64}"
-	}
-	if m.where != "" {
-		where += " AND (" + m.where + ")"
-	}
 	if m.rolling > 0 {
 		return rolling(m, from), columns
 	}
@@ -228,7 +231,29 @@ func (q Request) statement(parts []part, params store.Params) (string, []store.T
 		pending = "sum(m.transactions) > sum(m.accepted) - sum(m.private)"
 	}
 	return fmt.Sprintf("SELECT %s, CAST(%s AS %s) AS value, toBool(%s) AS known, toBool(%s) AS pending FROM %s AS m WHERE %s GROUP BY %s ORDER BY %s LIMIT %d",
-		selected, m.value, kind, known, pending, from, where, groups, groups, MaxRows+1), columns
+		selected, m.value, kind, known, pending, from, q.wanted(), groups, groups, MaxRows+1), columns
+}
+
+// wanted is the condition on the rows of a metric m, which have a column bucket.
+func (q Request) wanted() string {
+	where := "bucket < {to:Int64}"
+	if !q.Metric.running {
+		where += " AND bucket >= {from:Int64}"
+	}
+	if q.Metric.where != "" {
+		where += " AND (" + q.Metric.where + ")"
+	}
+	return where
+}
+
+// group is a column by which a metric is told apart. Of the largest groups there are q.most.
+func (q Request) group(name, from string) string {
+	group := "CAST(m." + name + " AS String)"
+	if q.most == 0 {
+		return group
+	}
+	return fmt.Sprintf("if(%s GLOBAL IN (SELECT key FROM (SELECT %s AS key, %s AS bucket, m.* FROM %s AS m) AS m WHERE %s GROUP BY key ORDER BY abs(%s) DESC, key LIMIT %d), %s, char(1) || 'others')",
+		group, group, bucketOf[q.Grain], from, q.wanted(), q.Metric.value, q.most, group)
 }
 
 // rolling counts a party from the first day of each stretch of days on, and no longer once it was away for so long.

@@ -3,12 +3,15 @@
 package boards
 
 import (
+	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 )
 
 // Config says what the pages read.
-type Config struct{}
+type Config struct {
+	Metrics *metrics.Reader // required
+}
 
 // Boards makes the pages.
 type Boards struct{ cfg Config }
@@ -17,4 +20,8 @@ type Boards struct{ cfg Config }
 func New(cfg Config) *Boards { return &Boards{cfg} }
 
 // Routes are the pages.
-func (s *Boards) Routes(p *page.Pages) []query.Route { return nil }
+func (b *Boards) Routes(p *page.Pages) []query.Route {
+	return []query.Route{
+		p.Stream("/analytics/series/{metric}", "series", query.Page, b.series),
+	}
+}

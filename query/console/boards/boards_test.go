@@ -1,0 +1,98 @@
+package boards
+
+import (
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet"
+	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
+	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
+	"github.com/ledgerlake/ledgerlake/query/console/consoletest"
+)
+
+func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+
+// TestTopicsHaveAllMetrics compares the topics with the catalogue.
+func TestTopicsHaveAllMetrics(t *testing.T) {
+	var listed, all []string
+	for _, topic := range topics {
+		listed = append(listed, topic.metrics...)
+	}
+	for _, m := range metrics.Catalog {
+		all = append(all, m.Name)
+	}
+	slices.Sort(listed)
+	slices.Sort(all)
+	if !slices.Equal(listed, all) {
+		t.Errorf("the topics have %q, the catalogue %q", listed, all)
+	}
+}
+
+func TestBoards(t *testing.T) {
+	s := consoletest.NewStore(t, devnet.Config{Updates: 400, Seed: 3, Days: 3})
+	boards := New(Config{Metrics: metrics.NewReader(s.DB)})
+	site := consoletest.Serve(t, s, boards.Routes)
+	t.Run("Series", func(t *testing.T) { site.T = t; testSeries(site) })
+}
+
+// testSeries holds that the lines of a chart add up, and that odd requests are refused in words.
+func testSeries(site *consoletest.Site) {
+	whole, parts := seriesAt(site, "/analytics/series/minted?grain=day&from=&to="), seriesAt(site, "/analytics/series/minted?group_by=class&compare=previous")
+	if len(whole.Times) < 3 || whole.Times[0]%86400 != 0 || whole.Round || len(whole.Series) != 1 || whole.Series[0].Label != "Minted" || !slices.Equal(whole.Times, parts.Times) {
+		site.Fatalf("minted is %+v", whole)
+	}
+	if last := parts.Series[len(parts.Series)-1]; last.Label != "the period before" || len(parts.Series) < 3 {
+		site.Fatalf("by class minted is %+v", parts.Series)
+	}
+	for i := range whole.Times {
+		sum := new(big.Rat)
+		for _, line := range parts.Series[:len(parts.Series)-1] {
+			sum.Add(sum, number(site, line.Values[i]))
+		}
+		if want := number(site, whole.Series[0].Values[i]); sum.Cmp(want) != 0 {
+			site.Errorf("the classes of %d add up to %s, want %s", whole.Times[i], sum, want)
+		}
+	}
+	if byParty := seriesAt(site, "/analytics/series/rewards?grain=round&group_by=party"); !byParty.Round || len(byParty.Times) < 3 || len(byParty.Series) < 2 {
+		site.Errorf("rewards by round and party are %+v", byParty)
+	}
+	for path, want := range map[string]string{
+		"nothing":                              `There is no metric \"nothing\"`,
+		"minted?grain=year":                    `no grain \"year\"`,
+		"minted?group_by=party":                `not told apart by \"party\"`,
+		"minted?from=2026-07-09&to=2026-07-09": "must be before",
+		"minted?from=%3Cscript%3E":             "is no day such as",
+		"minted?grain=round&from=x":            "no number of a round",
+		"minted?compare=next":                  "compare may be previous",
+	} {
+		answer, body := site.Fetch("/analytics/series/" + path)
+		if answer.StatusCode/100 != 4 || !strings.Contains(body, want) {
+			site.Errorf("%s: %d %s", path, answer.StatusCode, body)
+		}
+	}
+}
+
+func seriesAt(site *consoletest.Site, path string) (s seriesAnswer) {
+	site.Helper()
+	if err := json.Unmarshal([]byte(site.Page(http.StatusOK, path)), &s); err != nil {
+		site.Fatalf("%s: %v", path, err)
+	}
+	return s
+}
+
+func number(site *consoletest.Site, text *string) *big.Rat {
+	site.Helper()
+	if text == nil {
+		return new(big.Rat)
+	}
+	n, ok := new(big.Rat).SetString(*text)
+	if !ok {
+		site.Fatalf("%q is no number", *text)
+	}
+	return n
+}
