@@ -3,7 +3,10 @@
 package boards
 
 import (
+	"fmt"
+
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 )
@@ -14,14 +17,36 @@ type Config struct {
 }
 
 // Boards makes the pages.
-type Boards struct{ cfg Config }
+type Boards struct {
+	cfg    Config
+	newest *memo.Value[map[string]newest]
+}
 
 // New returns the pages over some readers.
-func New(cfg Config) *Boards { return &Boards{cfg} }
+func New(cfg Config) *Boards { return &Boards{cfg, newestValues(cfg.Metrics)} }
 
 // Routes are the pages.
 func (b *Boards) Routes(p *page.Pages) []query.Route {
 	return []query.Route{
+		heavy(p.Get("/analytics", "analytics", b.overview)),
+		p.Get("/analytics/boards/{board}", "board", b.board),
 		p.Stream("/analytics/series/{metric}", "series", query.Page, b.series),
+		heavy(p.Get("/analytics/{metric}", "metric", b.metric)),
 	}
+}
+
+// heavy is the route of a page that reserves memory.
+func heavy(r query.Route) query.Route {
+	r.Class = query.Page
+	return r
+}
+
+func sprint(n int) string { return fmt.Sprint(n) }
+
+// daysQuery is the query string of a span of a board.
+func daysQuery(days string) string {
+	if days == "" {
+		return ""
+	}
+	return "?days=" + days
 }

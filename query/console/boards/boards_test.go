@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/engine/enginetest"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/query/console/consoletest"
+	"github.com/ledgerlake/ledgerlake/query/console/page"
 )
 
 func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
@@ -38,6 +40,41 @@ func TestBoards(t *testing.T) {
 	boards := New(Config{Metrics: metrics.NewReader(s.DB)})
 	site := consoletest.Serve(t, s, boards.Routes)
 	t.Run("Series", func(t *testing.T) { site.T = t; testSeries(site) })
+	t.Run("Metrics", func(t *testing.T) { site.T = t; testMetrics(site) })
+}
+
+// testMetrics looks at the pages of metrics: their values are those of the chart, and what was asked for wrongly is
+// said beside the form.
+func testMetrics(site *consoletest.Site) {
+	overview := site.Page(http.StatusOK, "/analytics")
+	for _, m := range metrics.Catalog {
+		site.Has("/analytics", overview, `href="/analytics/`+m.Name+`"`)
+	}
+	site.Has("/analytics", overview, "so far", `href="/analytics/boards/supply-and-burn"`)
+	drawn := seriesAt(site, "/analytics/series/minted?group_by=class")
+	body := site.Page(http.StatusOK, "/analytics/minted?group_by=class")
+	site.Has("minted", body, page.Grouped(*drawn.Series[0].Values[0]), drawn.Series[0].Label, "provisional", "final", "/v0/analytics/metrics/minted?format=csv&amp;grain=day&amp;group_by=class",
+		`data-chart="/analytics/series/minted?grain=day&amp;group_by=class"`)
+	at := time.Unix(drawn.Times[1], 0).UTC().Format(time.RFC3339)
+	if past := site.Page(http.StatusOK, "/analytics/minted?at="+at); strings.Count(past, "<tr>") != 2 || strings.Contains(past, time.Unix(drawn.Times[1], 0).UTC().Format("<td>2006-01-02</td>")) {
+		site.Errorf("at the end of the first day minted is %s", consoletest.Text(past))
+	}
+	if past := site.Page(http.StatusOK, "/analytics?at="+at); past == overview || !strings.Contains(past, "?at=") {
+		site.Errorf("the overview of the end of the first day is that of the present, or forgets the instant: %s", consoletest.Text(past))
+	}
+	odd := site.Page(http.StatusBadRequest, "/analytics/minted?from=%22%3E%3Cscript%3E&grain=day")
+	if site.Has("an odd day", odd, "is no day such as", "<form"); strings.Contains(odd, "><script>") {
+		site.Errorf("markup of a parameter is on the page: %s", odd)
+	}
+	site.Has("an unknown metric", site.Page(http.StatusNotFound, "/analytics/suply"), "There is no metric")
+	site.Page(http.StatusNotFound, "/analytics/boards/nothing")
+	site.Page(http.StatusBadRequest, "/analytics/boards/traffic?days=5")
+	for _, topic := range topics {
+		board := site.Page(http.StatusOK, "/analytics/boards/"+topic.slug()+"?days=90")
+		if charts := strings.Count(board, "data-chart="); charts != len(topic.metrics) {
+			site.Errorf("board %s has %d charts", topic.slug(), charts)
+		}
+	}
 }
 
 // testSeries holds that the lines of a chart add up, and that odd requests are refused in words.

@@ -168,7 +168,8 @@ func (p *Pages) answer(ctx context.Context, v *View, made Page) error {
 		body = frame(p, v, made)
 	}
 	var out bytes.Buffer
-	if err := body.Render(ctx, &out); err != nil {
+	// A handler that reserves memory ends the time that the request had before.
+	if err := body.Render(context.WithoutCancel(ctx), &out); err != nil {
 		return fmt.Errorf("making the page %q: %w", made.Title, err)
 	}
 	return v.ContentAs(max(made.Code, 200), htmlType, out.Bytes())
