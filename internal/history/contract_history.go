@@ -21,7 +21,9 @@ type ContractQuery struct {
 	AfterNode int32
 	// Through is inclusive.
 	Through schemas.Position
-	Limit   int
+	// WithoutExercises leaves out the exercises that did not end the contract, of which there may be many.
+	WithoutExercises bool
+	Limit            int
 }
 
 // ContractStep is one thing that happened to a contract. Update is the update in which it
@@ -72,7 +74,11 @@ func (r *Reader) ContractHistory(ctx context.Context, q ContractQuery) ([]Contra
 func (q *ContractQuery) params(stream string) store.Params {
 	params := through(stream, q.Through)
 	params["contract"], params["limit"] = store.Text(q.ContractID), store.Int(int64(q.Limit))
-	params["keys"] = store.Numbers([]uint64{store.PlaceKey(stream, store.ByContract, q.ContractID), store.PlaceKey(stream, store.ByExercise, q.ContractID)})
+	keys := []uint64{store.PlaceKey(stream, store.ByContract, q.ContractID)}
+	if !q.WithoutExercises {
+		keys = append(keys, store.PlaceKey(stream, store.ByExercise, q.ContractID))
+	}
+	params["keys"] = store.Numbers(keys)
 	params["most"] = store.Int(int64(q.Limit + atOneTime))
 	params["after_migration"], params["after_time"] = store.Int(q.After.MigrationID), store.Time(store.Clamp(q.After.RecordTime))
 	params["after_id"] = store.Text(q.After.UpdateID)
