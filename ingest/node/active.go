@@ -77,7 +77,7 @@ func (ing *Ingester) fetchActive(ctx context.Context, after, through schemas.Pos
 
 // mergeActive calls add for the spooled contracts by ascending id, each once.
 func (ing *Ingester) mergeActive(s *spool, offset int64, add func(u *schemas.Update, size int64) error) error {
-	d := newDecoder(ing.cfg.MigrationID, ing.notice)
+	d := ing.newDecoder()
 	var last activeEntry
 	size := int64(0)
 	flush := func() error {

@@ -53,6 +53,18 @@ type Config struct {
 	// which needs the right CanReadAsAnyParty.
 	Parties []string
 
+	// Interfaces returns the interfaces, "#package-name:Module:Entity", whose views are asked for beside
+	// the contracts, as far as the node knows them. It is called again and again. nil means none.
+	Interfaces func() []string
+	// Computed reports whether readers compute the view of an interface, Module:Entity, of a contract of
+	// a template: it is not stored then. nil means that they compute none.
+	Computed func(packageName, templateID, entity string) bool
+	// LookEvery is how often a stream that is followed looks whether the node has other packages, and
+	// may know other interfaces. Default 1m.
+	LookEvery time.Duration
+	// interfaces are those that the node knows.
+	interfaces *interfaces
+
 	// Token returns the access token, nil for a node without authorization. It is called
 	// when the last token is about to expire or was refused.
 	Token func(context.Context) (string, error)
@@ -109,6 +121,7 @@ func (c *Config) setDefaults() error {
 		"workers": int64(c.Workers), "largest frame": c.MaxFrameBytes, "spool bytes": c.SpoolBytes,
 		"checkpoint interval": int64(c.CheckpointEvery), "idle timeout": int64(c.IdleTimeout),
 		"ping interval": int64(c.PingInterval), "poll": int64(c.Poll), "websocket interval": int64(c.TryWebSocketEvery),
+		"package interval": int64(c.LookEvery),
 	})
 	if err != nil {
 		return err
@@ -120,6 +133,7 @@ func (c *Config) setDefaults() error {
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
 	c.PingInterval = cmp.Or(c.PingInterval, 10*time.Second)
 	c.Poll = cmp.Or(c.Poll, 200*time.Millisecond)
+	c.LookEvery = cmp.Or(c.LookEvery, time.Minute)
 	c.TryWebSocketEvery = cmp.Or(c.TryWebSocketEvery, 5*time.Minute)
 	return nil
 }

@@ -48,6 +48,7 @@ func (d *decoder) created(active bool) error {
 	if err != nil {
 		return fmt.Errorf("created event %d: %w", e.Node, err)
 	}
+	d.dropComputed(e, l)
 	l.LastDescendant = e.Node
 	if active && has&hasDelta == 0 {
 		has, l.ACSDelta = has|hasDelta, true
@@ -93,6 +94,7 @@ func (d *decoder) exercised() error {
 	if e.Result == nil {
 		e.Result = []byte("null")
 	}
+	d.dropComputed(e, l)
 	switch {
 	case e.Choice == "" || e.Argument == nil || has&hasConsuming == 0:
 		return fmt.Errorf("exercised event %d: choice, choiceArgument or consuming is missing", e.Node)

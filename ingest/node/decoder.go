@@ -15,6 +15,8 @@ import (
 type decoder struct {
 	migrationID int64
 	in          jsonReader
+	// computed is Config.Computed.
+	computed func(packageName, templateID, entity string) bool
 
 	// Scratch of the update being read; its parts move to the slabs when it is whole.
 	events  []schemas.Event

@@ -54,11 +54,19 @@ func New(cfg Config) (*Ingester, error) {
 	}
 	ing := &Ingester{cfg: cfg, client: c, status: &progress{Progress: stream.NewProgress(cfg.Now)}, log: cfg.Log.With("upstream", c.name)}
 	ing.writer = stream.NewWriter(&ing.cfg.Settings, ing.status.Progress, ing.log)
+	ing.cfg.interfaces = &interfaces{client: c, cfg: &ing.cfg, log: ing.log}
 	for range cfg.Workers {
-		ing.decoders = append(ing.decoders, newDecoder(cfg.MigrationID, ing.notice))
+		ing.decoders = append(ing.decoders, ing.newDecoder())
 	}
 	ing.feeds = newFeeds(c, &ing.cfg)
 	return ing, nil
+}
+
+// newDecoder returns one for what is stored.
+func (ing *Ingester) newDecoder() *decoder {
+	d := newDecoder(ing.cfg.MigrationID, ing.notice)
+	d.computed = ing.cfg.Computed
+	return d
 }
 
 // Status says how far the ingest is.
@@ -300,7 +308,6 @@ func (ing *Ingester) checkNode(ctx context.Context) error {
 	at := ing.batches.through
 	switch {
 	case at == schemas.Start:
-		return nil
 	case at.Offset > end:
 		return &Error{
 			Upstream: ing.client.name, Operation: ledgerEndOperation, Code: codeAfterEnd,
@@ -309,7 +316,7 @@ func (ing *Ingester) checkNode(ctx context.Context) error {
 	case at.Offset < ing.pruned:
 		return ing.prunedError(at)
 	}
-	return nil
+	return ing.cfg.interfaces.look(ctx)
 }
 
 // askParticipant checks whose node answers. A node that does not say is taken for

@@ -19,6 +19,7 @@ func (ing *Ingester) repeat(ctx context.Context, in *schemas.Intent) error {
 	if err := ing.fetchRange(ctx, in, collect); err != nil {
 		return err
 	}
+	asAnnounced(in.Hash, b.Batch)
 	if err := stream.CheckAnnounced(in, b.Batch, ing.client.name); err != nil {
 		if in.After == schemas.Start && !isImport(in.Through) && ing.pruned > 0 {
 			// The batch may have been history, which is gone by now.

@@ -49,11 +49,13 @@ func (ing *Ingester) afterSession(ctx context.Context, failures *failures, err e
 	case errors.Is(err, errChange):
 		ing.feeds.change()
 		return nil
-	case errors.Is(err, errRenewed), errors.Is(err, errIdle) && ing.batches.through.Offset >= ing.target:
+	case errors.Is(err, errRenewed), errors.Is(err, errInterfaces), errors.Is(err, errIdle) && ing.batches.through.Offset >= ing.target:
 		ing.status.reconnected()
 		return nil
 	case errors.Is(err, errBeyond):
 		ing.status.wait(err.Error())
+		return failures.again(ctx, err)
+	case ing.cfg.interfaces.forgot(err):
 		return failures.again(ctx, err)
 	case refused(err) && answered:
 		source := ing.feeds.source()
@@ -114,6 +116,11 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 		return err == nil && to == 0 && at < end && ing.feeds.witness.has(ctx, WebSocket, at, end)
 	}
 	err = p.run(ctx, func(ctx context.Context, out emit) error {
+		if to == 0 {
+			watched, stop := ing.cfg.interfaces.watched(ctx)
+			defer stop()
+			ctx = watched
+		}
 		err := ing.feeds.read(ctx, from, to, ing.askLedgerEnd, silent, out)
 		if err == nil && to == 0 {
 			err = &Error{Upstream: ing.client.name, Operation: updatesOperation, Err: errEnded}

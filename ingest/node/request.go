@@ -44,14 +44,26 @@ type filters struct {
 	Cumulative []cumulativeFilter `json:"cumulative"`
 }
 
+// cumulativeFilter has exactly one of its filters.
 type cumulativeFilter struct {
 	Identifier struct {
-		Wildcard struct {
-			Value struct {
-				Blob bool `json:"includeCreatedEventBlob"`
-			} `json:"value"`
-		} `json:"WildcardFilter"`
+		Wildcard  *wildcardFilter  `json:"WildcardFilter,omitempty"`
+		Interface *interfaceFilter `json:"InterfaceFilter,omitempty"`
 	} `json:"identifierFilter"`
+}
+
+type wildcardFilter struct {
+	Value struct {
+		Blob bool `json:"includeCreatedEventBlob"`
+	} `json:"value"`
+}
+
+type interfaceFilter struct {
+	Value struct {
+		ID   string `json:"interfaceId"`
+		View bool   `json:"includeInterfaceView"`
+		Blob bool   `json:"includeCreatedEventBlob"`
+	} `json:"value"`
 }
 
 // activeRequest is the GetActiveContractsRequest, and that of its pages.
@@ -63,11 +75,18 @@ type activeRequest struct {
 	PageToken      string      `json:"pageToken,omitempty"`
 }
 
-// eventFormat asks for all contracts of the configured parties, or of all.
+// eventFormat asks for all contracts of the configured parties, or of all, and for what the interfaces
+// that the node knows show of them.
 func (c *Config) eventFormat() eventFormat {
 	var all cumulativeFilter
+	all.Identifier.Wildcard = &wildcardFilter{}
 	all.Identifier.Wildcard.Value.Blob = true // which others need to use a contract that they do not see
 	wildcard := filters{Cumulative: []cumulativeFilter{all}}
+	if c.interfaces != nil {
+		for _, name := range c.interfaces.asked {
+			wildcard.Cumulative = append(wildcard.Cumulative, viewFilter(name))
+		}
+	}
 	format := eventFormat{Verbose: true} // labels the fields of records
 	if len(c.Parties) == 0 {
 		format.AnyParty = &wildcard
@@ -83,7 +102,11 @@ func (c *Config) eventFormat() eventFormat {
 // updatesAfter asks for the updates with offsets in (after, through], or for all that
 // come if through is 0.
 func (c *Config) updatesAfter(after, through int64) updatesRequest {
-	events := c.eventFormat()
+	return c.updatesOf(c.eventFormat(), after, through)
+}
+
+// updatesOf is updatesAfter for a format of one's own.
+func (c *Config) updatesOf(events eventFormat, after, through int64) updatesRequest {
 	format := &updateFormat{
 		Transactions:  transactionFormat{Events: events, Shape: "TRANSACTION_SHAPE_LEDGER_EFFECTS"},
 		Reassignments: events,

@@ -70,6 +70,8 @@ type upstream struct {
 	// frame, when set, may change or replace a frame that goes out by websocket, or end
 	// the stream with an error.
 	frame func(n int, wire string) (string, error)
+	// rewrite, when set, changes a frame to what a request asks for.
+	rewrite func(q *updatesRequest, wire string) string
 	// withoutTokens leaves continuation tokens out of the active contract set.
 	withoutTokens bool
 
@@ -224,9 +226,23 @@ func (u *upstream) list(w http.ResponseWriter, r *http.Request) {
 	to = min(to, from+limit)
 	var parts []string
 	for _, e := range u.elements[from:to] {
-		parts = append(parts, e.wire)
+		parts = append(parts, u.rewritten(&q, e.wire))
 	}
 	fmt.Fprintf(w, "[%s]", strings.Join(parts, " ,"))
+}
+
+func (u *upstream) rewritten(q *updatesRequest, wire string) string {
+	if u.rewrite == nil {
+		return wire
+	}
+	return u.rewrite(q, wire)
+}
+
+// lastOffset is the offset of the last element.
+func (u *upstream) lastOffset() int64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.elements[len(u.elements)-1].offset
 }
 
 func (u *upstream) socket(w http.ResponseWriter, r *http.Request, dropped <-chan struct{}) {
@@ -263,7 +279,7 @@ func (u *upstream) updatesSocket(ctx context.Context, conn *websocket.Conn, requ
 		from, to, code, cause := u.span(&q)
 		var wires []string
 		for _, e := range u.elements[min(from, to):to] {
-			wires = append(wires, e.wire)
+			wires = append(wires, u.rewritten(&q, e.wire))
 			q.BeginExclusive = e.offset
 		}
 		grown, change := u.grown, u.frame

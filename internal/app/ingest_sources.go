@@ -11,6 +11,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/template/views"
 )
 
 // scanSource is the public history.
@@ -92,6 +93,7 @@ func (d *database) newNodeSourceInto(url string, sink stream.Sink, giveUp time.D
 	config := node.Config{
 		BaseURL: url, Settings: d.ingestSettings(sink, giveUp), Source: from, Parties: cfg.NodeParties, TokenFile: cfg.NodeTokenFile,
 		IdleTimeout: d.p.timeouts.socket, PingInterval: d.p.timeouts.ping,
+		Interfaces: func() []string { return views.Given(d.packages.Catalog) }, Computed: views.Computes,
 	}
 	if token := cfg.NodeToken; token != "" {
 		config.Token = func(context.Context) (string, error) { return token, nil }
