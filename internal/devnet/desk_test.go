@@ -256,7 +256,7 @@ func (d *desk) finish() {
 }
 
 // checkTypes converts all values of the node's stream to protobuf_json and back, by the
-// types of the catalogue. Those of the third-party app are in none.
+// types of the catalogue. Those of third-party apps are in none.
 func (d *desk) checkTypes() {
 	d.t.Helper()
 	c := serveNode(d.t, d.l, nodeapi.NodeOptions{})
@@ -280,7 +280,7 @@ func (d *desk) checkTypes() {
 		for i := range u.Events {
 			e := &u.Events[i]
 			switch {
-			case e.PackageName == model.HarborPackage.Name:
+			case e.PackageName == model.HarborPackage.Name || e.PackageName == model.ExchangePackage.Name:
 			case e.CreateArgument != nil:
 				typed(e, "arguments", catalog.Template(e.PackageName, e.TemplateID), e.CreateArgument)
 			case e.Choice != "":

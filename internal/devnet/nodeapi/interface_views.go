@@ -25,6 +25,7 @@ var implements = map[*model.Template][]model.InterfaceName{
 	model.FeaturedAppRightTemplate: {model.FeaturedAppRightInterface, model.FeaturedAppRightV2Interface},
 	model.ActivityMarkerTemplate:   {model.ActivityMarkerInterface, model.ActivityMarkerV2Interface},
 	model.RewardCouponTemplate:     {model.RewardCouponInterface},
+	model.DealTemplate:             {model.AllocationRequestInterface},
 }
 
 // implementing are the indexes of the flags of all versions of the templates that implement an
@@ -111,6 +112,9 @@ func viewBy(i model.InterfaceName, a fields) any {
 			return allocationV2Of(a)
 		}
 		return allocationOf(a.record("allocation"), a["lockedAmulet"])
+	case model.AllocationRequestInterface:
+		return fields{"transferLegs": a["transferLegs"], "meta": noMetadata, "settlement": fields{"executor": a["venue"], "settlementRef": fields{"id": "Deal", "cid": nil},
+			"requestedAt": a["createdAt"], "allocateBefore": a["prepareUntil"], "settleBefore": a["settleBefore"], "meta": noMetadata}}
 	case model.FeaturedAppRightInterface, model.FeaturedAppRightV2Interface:
 		return fields{"dso": a["dso"], "provider": a["provider"]}
 	case model.ActivityMarkerInterface, model.ActivityMarkerV2Interface:

@@ -347,11 +347,16 @@ func (f *formats) iface(id string) (model.InterfaceName, error) {
 
 // everything reports whether the format is the one that updates are kept in.
 func (u *updateFormat) everything() bool {
-	return u.effects && u.transactions.everything() && u.reassignments.everything() &&
+	return u.everythingButViews() && len(u.transactions.any.views)+len(u.reassignments.any.views) == 0
+}
+
+// everythingButViews reports whether updates are as they are kept, but for views of some contracts.
+func (u *updateFormat) everythingButViews() bool {
+	return u.effects && u.transactions.everythingButViews() && u.reassignments.everythingButViews() &&
 		u.topology != nil && u.topology.parties == nil
 }
 
-func (e *eventFormat) everything() bool {
+func (e *eventFormat) everythingButViews() bool {
 	if e == nil || e.any == nil {
 		return false
 	}
@@ -360,7 +365,18 @@ func (e *eventFormat) everything() bool {
 			return false
 		}
 	}
-	return len(e.any.views) == 0
+	return true
+}
+
+// shows reports whether views of contracts of a template are asked for.
+func (u *updateFormat) shows(template int) bool {
+	for version := range model.Versions {
+		at := template*model.Versions + version
+		if len(u.transactions.any.views[at])+len(u.reassignments.any.views[at]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // String identifies the format: equal formats give equal texts.

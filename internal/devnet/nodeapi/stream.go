@@ -1,6 +1,10 @@
 package nodeapi
 
-import "github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+import (
+	"slices"
+
+	"github.com/ledgerlake/ledgerlake/internal/devnet/ledger/history"
+)
 
 // elementStream gives the elements of an answer bit by bit.
 type elementStream interface {
@@ -25,6 +29,7 @@ type updateStream struct {
 	view       *history.NodeView
 	format     *updateFormat
 	complete   bool // the format is the one that updates are kept in
+	butViews   bool // or but for views of some contracts
 	begin, end int64
 	descending bool
 	// checkpointEvery is the number of updates after which a checkpoint comes.
@@ -46,7 +51,7 @@ type updateStream struct {
 }
 
 func newUpdateStream(s *history.Store, v *history.NodeView, f *updateFormat, begin, end int64, descending bool, checkpointEvery int) *updateStream {
-	u := &updateStream{store: s, view: v, format: f, complete: f.everything(), begin: begin, end: end,
+	u := &updateStream{store: s, view: v, format: f, complete: f.everything(), butViews: f.everythingButViews(), begin: begin, end: end,
 		descending: descending, checkpointEvery: checkpointEvery, cursor: begin, cutter: cutter{names: v.Names}}
 	if descending {
 		u.cursor = end + 1
@@ -146,7 +151,11 @@ func (u *updateStream) cutAll() error {
 		if err := u.load(item); err != nil {
 			return err
 		}
-		u.buffer = u.cutter.update(u.buffer, u.format, u.frame, &u.record)
+		if u.butViews && !slices.ContainsFunc(u.record.List, func(e history.EventRecord) bool { return u.format.shows(e.Template) }) {
+			u.buffer = append(u.buffer, u.frame...)
+		} else {
+			u.buffer = u.cutter.update(u.buffer, u.format, u.frame, &u.record)
+		}
 		u.bounds = append(u.bounds, len(u.buffer))
 	}
 	u.divide()

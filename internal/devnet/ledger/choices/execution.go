@@ -275,7 +275,7 @@ func (e *Execution) templateNamed(id string) (*model.Template, model.InterfaceNa
 }
 
 func (e *Execution) executeCreate(t *model.Template, raw json.RawMessage) model.Value {
-	typ, read := values.Default().Template(t.Pkg.Name, t.Name), e.choices.creations[t]
+	typ, read := catalog().Template(t.Pkg.Name, t.Name), e.choices.creations[t]
 	require(typ != nil && read != nil, "commands cannot create contracts of %s here", t.Name)
 	v := e.reader.read(e.Tx.Arena(), "createArguments", typ, raw)
 	return model.ContractID(e.add(t, read(e, model.Argument{V: &v})).Number)
@@ -340,7 +340,7 @@ func choiceArgument(t *model.Template, iface model.InterfaceName, choice string)
 	if iface != model.NoInterface {
 		name = model.InterfaceNames[iface][1]
 	}
-	return values.Default().ChoiceArgument(t.Pkg.Name, t.Name, name, choice)
+	return catalog().ChoiceArgument(t.Pkg.Name, t.Name, name, choice)
 }
 
 // ruleOf finds what a choice does. A choice of an interface is found without it, too: of several

@@ -35,7 +35,7 @@ func newChoices() *choices {
 		addTransferChoices, addCoinChoices, addTrafficChoices, addPreapprovalChoices, addTokenChoices,
 		addInstallChoices, addOfferChoices, addRequestChoices, addCommandChoices, addDelegationChoices,
 		addMergeChoices, addProxyChoices, addNameChoices, addLicenseChoices, addFeaturedChoices,
-		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addAllocationV2Choices, addRewardChoices, addPingChoices,
+		addCouponChoices, addPaymentChoices, addSubscriptionChoices, addAllocationChoices, addAllocationV2Choices, addRewardChoices, addPingChoices, addExchangeChoices,
 	} {
 		add(all)
 	}

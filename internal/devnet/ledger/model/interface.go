@@ -24,6 +24,8 @@ const (
 	FeaturedAppRightV2Interface
 	ActivityMarkerInterface
 	ActivityMarkerV2Interface
+	AllocationRequestInterface
+	AllocationRequestV2Interface
 	interfaceCount
 )
 
@@ -47,4 +49,6 @@ var InterfaceNames = [interfaceCount][2]string{
 	{"splice-api-featured-app-v2", "Splice.Api.FeaturedAppRightV2:FeaturedAppRight"},
 	{"splice-api-featured-app-v1", "Splice.Api.FeaturedAppRightV1:FeaturedAppActivityMarker"},
 	{"splice-api-featured-app-v2", "Splice.Api.FeaturedAppRightV2:FeaturedAppActivityMarker"},
+	{"splice-api-token-allocation-request-v1", "Splice.Api.Token.AllocationRequestV1:AllocationRequest"},
+	{"splice-api-token-allocation-request-v2", "Splice.Api.Token.AllocationRequestV2:AllocationRequest"},
 }

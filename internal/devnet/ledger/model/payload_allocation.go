@@ -35,8 +35,13 @@ func (l *Leg) value(a *Arena) Value {
 	settlement := a.Record(settlementInfoShape, PartyValue(l.Executor),
 		a.Record(settlementRefShape, Text(l.Reference), Optional(a, l.Referenced != 0, ContractID(l.Referenced))),
 		Timestamp(l.RequestedAt), Timestamp(l.AllocateBefore), Timestamp(l.SettleBefore), textMetadata(a, l.SettlementMeta))
-	return a.Record(allocationSpecShape, settlement, Text(l.Id), a.Record(transferLegShape, PartyValue(l.Sender), PartyValue(l.Receiver),
-		Numeric(l.Amount), a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)), textMetadata(a, l.Meta)))
+	return a.Record(allocationSpecShape, settlement, Text(l.Id), l.transfer(a))
+}
+
+// transfer is what the leg moves.
+func (l *Leg) transfer(a *Arena) Value {
+	return a.Record(transferLegShape, PartyValue(l.Sender), PartyValue(l.Receiver),
+		Numeric(l.Amount), a.Record(InstrumentIDShape, PartyValue(Dso), Text(InstrumentAmuletInPayload)), textMetadata(a, l.Meta))
 }
 
 // AmuletAllocation holds coins of a sender ready for a settlement.

@@ -48,6 +48,7 @@ var (
 	HarborPackage     = &pkg{Name: "harbor-logistics", OneVersion: true}
 	pingPackage       = &pkg{Name: "canton-builtin-admin-workflow-ping", OneVersion: true}
 	proxyPackage      = &pkg{Name: "splice-util-featured-app-proxies", OneVersion: true}
+	ExchangePackage   = &pkg{Name: "harbor-exchange", OneVersion: true}
 	mergePackage      = &pkg{Name: "splice-util-token-standard-wallet", OneVersion: true}
 
 	AmuletTemplate              = newTemplate(amuletPackage, "Splice.Amulet:Amulet")
@@ -129,6 +130,8 @@ var (
 	PingTemplate = newPrivateTemplate(pingPackage, "Canton.Internal.Ping:Ping")
 
 	DelegateProxyTemplate = newPrivateTemplate(proxyPackage, "Splice.Util.FeaturedApp.DelegateProxy:DelegateProxy")
+
+	DealTemplate = newPrivateTemplate(ExchangePackage, "Harbor.Exchange.Deal:Deal")
 )
 
 // Contract is a contract of the ledger. All members but the last three are fixed
