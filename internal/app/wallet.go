@@ -204,7 +204,7 @@ func (p *walletParts) actions(ctx context.Context) (*wallet.Wallet, error) {
 	}
 	cfg := p.p.cfg
 	p.wallet, err = wallet.New(wallet.Config{
-		Ledger: p.client, Reader: wallet.NewStoreReader(p.reader), Public: public, Log: p.p.log, Operator: owner.Party,
+		Ledger: p.client, Reader: wallet.NewStoreReader(p.reader, p.node, p.db.packages.Catalog), Public: public, Log: p.p.log, Operator: owner.Party,
 		Wait: cfg.WalletWait, TransferCommands: cfg.WalletTransferCommands,
 	})
 	return p.wallet, err

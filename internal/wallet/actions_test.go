@@ -34,7 +34,7 @@ func TestActions(t *testing.T) {
 		run  func(t *testing.T, alice, bob wallet.Actor)
 	}{
 		{"Blobs", w.blobs}, {"Taps", w.taps}, {"Offers", w.offers}, {"BadRequests", w.badRequests}, {"TokenStandard", w.tokenStandard}, {"Preapprovals", w.preapprovals},
-		{"ExpiredPreapprovals", w.expiredPreapprovals}, {"Traffic", w.traffic}, {"FeaturedRights", w.featuredRights}, {"ExternalParties", w.externalParties}, {"Offboarding", w.offboarding},
+		{"ExpiredPreapprovals", w.expiredPreapprovals}, {"Traffic", w.traffic}, {"FeaturedRights", w.featuredRights}, {"AllocationRequests", w.allocationRequests}, {"ExternalParties", w.externalParties}, {"Offboarding", w.offboarding},
 	} {
 		w.Run(test.name, func(t *testing.T) { test.run(t, alice, bob) })
 	}

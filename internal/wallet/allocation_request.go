@@ -6,21 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
-
-// AllocationRequest is a contract by which an app asks for allocations, as an interface of the token
-// standard shows it.
-type AllocationRequest struct {
-	ID string
-	// InterfaceID is that of either version, "package-id:Module:Entity", and View what it shows.
-	InterfaceID string
-	View        json.RawMessage
-	CreatedAt   time.Time
-	Blob        string
-}
 
 // allocationRequestView is what both versions show of who is asked.
 type allocationRequestView struct {
@@ -52,44 +40,73 @@ func (v *allocationRequestView) asks(party string) bool {
 // maxRequests is the most requests of a version that are listed: nodes give so many at once.
 const maxRequests = 200
 
-// Requests are the requests of allocations to the actor, the oldest first. The node is asked: only it
-// knows the packages of apps. One that implements both versions is shown by the second.
-func (w *Allocations) Requests(ctx context.Context, actor Actor) ([]AllocationRequest, error) {
-	var list []AllocationRequest
-	for _, name := range []string{template.AllocationRequestV2, template.AllocationRequest} {
-		found, err := w.requests(ctx, actor, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range found {
-			if !slices.ContainsFunc(list, func(other AllocationRequest) bool { return other.ID == r.ID }) {
-				list = append(list, r)
-			}
+// requestVersions are the interfaces of requests, the second version first.
+var requestVersions = []string{template.AllocationRequestV2, template.AllocationRequest}
+
+// Requests are contracts by which apps ask the actor for allocations, the oldest first, as an interface of
+// the token standard shows them. One that implements both versions is shown by the second.
+func (w *Allocations) Requests(ctx context.Context, actor Actor) ([]ShownContract, error) {
+	found, err := w.requests(ctx, actor, requestVersions...)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(found, func(a, b ShownContract) int {
+		return slices.Index(requestVersions, versionOf(a)) - slices.Index(requestVersions, versionOf(b))
+	})
+	var list []ShownContract
+	for _, r := range found {
+		if !slices.ContainsFunc(list, func(other ShownContract) bool { return other.ID == r.ID }) {
+			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b AllocationRequest) int {
+	slices.SortFunc(list, func(a, b ShownContract) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return list, nil
 }
 
-// requests are those of a version.
-func (w *Allocations) requests(ctx context.Context, actor Actor, name string) (list []AllocationRequest, err error) {
-	contracts, err := w.ledger.ActiveViews(ctx, actor.Party, command(name), maxRequests)
+// versionOf is the interface by which a request is shown.
+func versionOf(r ShownContract) string {
+	i := slices.IndexFunc(requestVersions, func(name string) bool { return template.Entity(name) == template.Entity(r.InterfaceID) })
+	return requestVersions[max(i, 0)]
+}
+
+// requests are those of some versions. The store has them if the node's stream was asked for their views
+// when they were created; else the node is asked now.
+func (w *Allocations) requests(ctx context.Context, actor Actor, versions ...string) (list []ShownContract, err error) {
+	shown, known, err := w.reader.Shown(ctx, actor.Party, versions...)
 	if err != nil {
-		return nil, translate(err)
+		return nil, err
 	}
-	for _, c := range contracts {
-		for _, view := range c.Views {
-			if view.Status.Code != 0 || template.Entity(view.InterfaceID) != template.Entity(name) {
-				continue // the node cannot tell what it shows
-			}
-			var shown allocationRequestView
-			if err := json.Unmarshal(view.Value, &shown); err != nil {
-				return nil, fmt.Errorf("reading request %s of an allocation: %w", c.ContractID, err)
-			}
-			if shown.asks(actor.Party) {
-				list = append(list, AllocationRequest{c.ContractID, view.InterfaceID, view.Value, c.CreatedAt, c.Blob})
+	if !known {
+		if shown, err = w.shownByNode(ctx, actor, versions); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range shown {
+		var view allocationRequestView
+		if err := json.Unmarshal(r.View, &view); err != nil {
+			return nil, fmt.Errorf("reading request %s of an allocation: %w", r.ID, err)
+		}
+		if view.asks(actor.Party) {
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// shownByNode asks the node what interfaces show of the contracts of the actor.
+func (w *Allocations) shownByNode(ctx context.Context, actor Actor, interfaces []string) (list []ShownContract, err error) {
+	for _, name := range interfaces {
+		contracts, err := w.ledger.ActiveViews(ctx, actor.Party, command(name), maxRequests)
+		if err != nil {
+			return nil, translate(err)
+		}
+		for _, c := range contracts {
+			for _, view := range c.Views {
+				if view.Status.Code == 0 && template.Entity(view.InterfaceID) == template.Entity(name) { // else the node cannot tell
+					list = append(list, ShownContract{c.ContractID, view.InterfaceID, view.Value, c.CreatedAt, c.Blob})
+				}
 			}
 		}
 	}
@@ -113,7 +130,7 @@ func (w *Allocations) reject(ctx context.Context, actor Actor, contractID, name 
 	if err != nil {
 		return AllocationResult{}, err
 	}
-	if !slices.ContainsFunc(list, func(r AllocationRequest) bool { return r.ID == contractID }) {
+	if !slices.ContainsFunc(list, func(r ShownContract) bool { return r.ID == contractID }) {
 		return AllocationResult{}, notFound("No such allocation request: %.80s", contractID)
 	}
 	argument["extraArgs"] = newExtraArgs()

@@ -40,8 +40,12 @@ func (n *appNode) asked(name, id string, created int64, code int, view string) {
 	n.views["#"+name] = append(n.views["#"+name], c)
 }
 
-// shownReader shows all that was submitted.
+// shownReader shows all that was submitted, and leaves it to the node what interfaces show.
 type shownReader struct{ Reader }
+
+func (shownReader) Shown(context.Context, string, ...string) ([]ShownContract, bool, error) {
+	return nil, false, nil
+}
 
 func (shownReader) WaitFor(context.Context, int64) error { return nil }
 

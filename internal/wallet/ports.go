@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/node"
@@ -49,6 +50,16 @@ type ContractQuery struct {
 	Limit int
 }
 
+// ShownContract is a contract as an interface shows it.
+type ShownContract struct {
+	ID string
+	// InterfaceID is "package-id:Module:Entity", and View what it shows.
+	InterfaceID string
+	View        json.RawMessage
+	CreatedAt   time.Time
+	Blob        string
+}
+
 // Reader reads what the store has of the node's parties, at its watermark.
 type Reader interface {
 	// Contracts returns active contracts, oldest first.
@@ -56,6 +67,10 @@ type Reader interface {
 	// Contract returns the active contract with an id of which party is a stakeholder; the
 	// error is ErrNotFound if there is none.
 	Contract(ctx context.Context, party, contractID string) (Contract, error)
+	// Shown returns the active contracts of a party that some interfaces, "package-name:Module:Entity", show,
+	// oldest first, one of several interfaces several times. known is false if the node has to be asked,
+	// because it may show more.
+	Shown(ctx context.Context, party string, interfaces ...string) (list []ShownContract, known bool, err error)
 	// Coins returns the unlocked coins of an owner, largest first, at most limit.
 	Coins(ctx context.Context, owner string, limit int) ([]Contract, error)
 	// OfferTracked and TrafficTracked report whether party has ever made an offer, or a

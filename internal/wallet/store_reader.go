@@ -5,16 +5,24 @@ import (
 	"errors"
 	"fmt"
 
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
 	wallethistory "github.com/ledgerlake/ledgerlake/internal/history/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // StoreReader is the Reader of what the store has of a node.
-type StoreReader struct{ wallets *wallethistory.Reader }
+type StoreReader struct {
+	wallets *wallethistory.Reader
+	node    *nodehistory.Reader
+	catalog *values.Catalog
+}
 
-// NewStoreReader reads wallets.
-func NewStoreReader(wallets *wallethistory.Reader) *StoreReader { return &StoreReader{wallets} }
+// NewStoreReader reads wallets, and what is not derived for them from the node's stream itself. The
+// catalogue says which templates implement which interfaces.
+func NewStoreReader(wallets *wallethistory.Reader, node *nodehistory.Reader, catalog *values.Catalog) *StoreReader {
+	return &StoreReader{wallets, node, catalog}
+}
 
 // Contracts returns active contracts, oldest first.
 func (s *StoreReader) Contracts(ctx context.Context, q ContractQuery) ([]Contract, error) {

@@ -11,8 +11,9 @@ import (
 // requestsPath is where requests of allocations are, below a version of the token standard.
 const requestsPath = "/wallet/token-standard/allocation-requests"
 
-// allocationRequestOperations are contracts by which apps ask for allocations. Only the node knows the
-// packages of apps, and with them what the interfaces of the token standard show.
+// allocationRequestOperations are contracts by which apps ask for allocations. What the interfaces of the
+// token standard show of them comes from the node, which has the packages of apps: by its stream, or else
+// it is asked.
 func allocationRequestOperations() []operation {
 	return []operation{
 		{method: "GET", path: "/v0" + requestsPath, name: "allocation_requests", write: true, handle: listAllocationRequests},

@@ -162,9 +162,9 @@ func (m memoryAllocations) AllocateSides(_ context.Context, a wallet.Actor, r wa
 func (m memoryAllocations) WithdrawSides(_ context.Context, a wallet.Actor, id string) (wallet.AllocationResult, error) {
 	return m.allocate("sides withdraw %s %s", a.Party, id)
 }
-func (m memoryAllocations) Requests(_ context.Context, a wallet.Actor) ([]wallet.AllocationRequest, error) {
+func (m memoryAllocations) Requests(_ context.Context, a wallet.Actor) ([]wallet.ShownContract, error) {
 	_, err := m.do("allocation requests %s", a.Party)
-	return []wallet.AllocationRequest{{ID: "00request", InterfaceID: "ab:M:E", View: []byte(`{"k":"v"}`), CreatedAt: present, Blob: "YWI="}}, err
+	return []wallet.ShownContract{{ID: "00request", InterfaceID: "ab:M:E", View: []byte(`{"k":"v"}`), CreatedAt: present, Blob: "YWI="}}, err
 }
 func (m memoryAllocations) RejectRequest(_ context.Context, a wallet.Actor, id string) (wallet.AllocationResult, error) {
 	return m.allocate("reject request %s %s", a.Party, id)

@@ -57,7 +57,7 @@ type Commands struct {
 		WithdrawLeg(ctx context.Context, actor wallet.Actor, contractID string) (wallet.AllocationResult, error)
 		AllocateSides(ctx context.Context, actor wallet.Actor, r wallet.SidesRequest) (wallet.AllocationResult, error)
 		WithdrawSides(ctx context.Context, actor wallet.Actor, contractID string) (wallet.AllocationResult, error)
-		Requests(ctx context.Context, actor wallet.Actor) ([]wallet.AllocationRequest, error)
+		Requests(ctx context.Context, actor wallet.Actor) ([]wallet.ShownContract, error)
 		RejectRequest(ctx context.Context, actor wallet.Actor, contractID string) (wallet.AllocationResult, error)
 		RejectRequestV2(ctx context.Context, actor wallet.Actor, contractID string) (wallet.AllocationResult, error)
 	}

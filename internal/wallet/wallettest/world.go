@@ -30,6 +30,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/wallet"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template/views"
+	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
 // World is a network that goes on until the test ends.
@@ -107,7 +109,8 @@ func (w *World) ingest(scanURL string) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	own, err := ingestnode.New(ingestnode.Config{BaseURL: w.NodeURL, Settings: stream.Settings{Sink: indexer.NewSinks(db, quiet), Log: quiet}})
+	own, err := ingestnode.New(ingestnode.Config{BaseURL: w.NodeURL, Settings: stream.Settings{Sink: indexer.NewSinks(db, quiet), Log: quiet},
+		Interfaces: func() []string { return views.Given(values.Default()) }, Computed: views.Computes})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -117,7 +120,7 @@ func (w *World) ingest(scanURL string) {
 	ctx, stop := context.WithCancel(context.Background())
 	parts := []func(context.Context) error{
 		public.Run, own.Run, indexer.NewLifetimes(db, schemas.ScanStream, publicPoll, quiet).Run,
-		indexerwallet.New(db, stream, walletPoll, quiet).Run,
+		indexer.NewLifetimes(db, stream, walletPoll, quiet).Run, indexerwallet.New(db, stream, walletPoll, quiet).Run,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {
@@ -162,7 +165,7 @@ func (w *World) hosts(ctx context.Context, _, party string) ([]string, error) {
 func (w *World) newWallet(operator string, ledger wallet.Ledger, adjust ...func(*wallet.Config)) *wallet.Wallet {
 	w.Helper()
 	config := wallet.Config{
-		Ledger: ledger, Reader: wallet.NewStoreReader(w.Wallets), Public: w.Public, Log: quiet, Operator: operator, TransferCommands: true,
+		Ledger: ledger, Reader: wallet.NewStoreReader(w.Wallets, w.Node, values.Default()), Public: w.Public, Log: quiet, Operator: operator, TransferCommands: true,
 		Wait: maxWait, Timeout: 2 * maxWait,
 	}
 	for _, change := range adjust {
