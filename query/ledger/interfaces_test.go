@@ -4,9 +4,53 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	nodehistory "github.com/ledgerlake/ledgerlake/internal/history/node"
+	"github.com/ledgerlake/ledgerlake/query"
 )
+
+// Contracts of templates that no catalogue knows are found by the interfaces of which the node gave views.
+func TestInterfacesThatTheNodeHasShown(t *testing.T) {
+	const id, requests = "ee11:Splice.Api.Token.AllocationRequestV1:AllocationRequest", "#splice-api-token-allocation-request-v1:Splice.Api.Token.AllocationRequestV1:AllocationRequest"
+	source, clock := &memory{}, &movingClock{at: time.Now()}
+	source.grow(2)
+	source.templates = []nodehistory.Template{{PackageName: "bazaar", TemplateID: "ab12:Bazaar:Deal"}}
+	s := serve(t, source, func(c *Config, _ *query.Config) { c.Now = clock.now })
+	events := fmt.Sprintf(`{"filtersByParty":{%q:{"cumulative":[{"identifierFilter":{"InterfaceFilter":{"value":{"interfaceId":%q,"includeInterfaceView":true}}}}]}}}`, alice, requests)
+	found := func() string { return s.do("POST", "/v2/updates", updates(0, source.end, events)).body }
+	if text := found(); strings.Contains(text, "CreatedEvent") {
+		t.Errorf("before there is one, requests are %s", text)
+	}
+	source.grow(1)
+	e := &source.updates[len(source.updates)-1].Events[0]
+	e.PackageName, e.TemplateID = "bazaar", "ab12:Bazaar:Deal"
+	e.Local.Extras = []byte(`{"interfaceViews":[{"interfaceId":"` + id + `","viewStatus":{"code":0,"message":""},"viewValue":{"k":"v"}}]}`)
+	clock.pass(2 * time.Minute)
+	if text := found(); strings.Count(text, "CreatedEvent") != 1 || !strings.Contains(text, `"interfaceViews":[{"interfaceId":"`+id+`","viewStatus":{"code":0,"message":""},"viewValue":{"k":"v"}}]`) {
+		t.Errorf("by what the node has shown, requests are %s", text)
+	}
+}
+
+// movingClock is a clock that a test moves.
+type movingClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *movingClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *movingClock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
 
 // Contracts are found by the interfaces of their templates, with views, by every operation, although
 // the stream was read without any.

@@ -38,7 +38,7 @@ func (a *API) node(ctx context.Context) (*node, error) {
 		ends:    newEnds(found.Source.LedgerEnd, found.Source.NextEnd, a.cfg.EndInterval, a.cfg.Now, a.cfg.Log),
 		actives: newEnds(found.Source.LedgerActiveEnd, found.Source.NextActiveEnd, a.cfg.EndInterval, a.cfg.Now, a.cfg.Log),
 		times:   checkpoints{read: found.Source.SynchronizerTimes},
-		known:   knownNames{source: found.Source, catalog: a.cfg.Catalog},
+		known:   knownNames{source: found.Source, catalog: a.cfg.Catalog, now: a.cfg.Now},
 	}
 	a.found.Store(n)
 	return n, nil
