@@ -17,16 +17,16 @@ const (
 )
 
 var (
-	views       = []byte(`"` + viewsMember + `":[`)
-	implemented = []byte(`"` + implementedMember + `":[`)
+	anyViews       = []byte(`"` + viewsMember + `":[`)
+	anyImplemented = []byte(`"` + implementedMember + `":[`)
 
-	someViews       = append(views, '{')
-	someImplemented = append(implemented, '"')
+	someViews       = append(anyViews, '{')
+	someImplemented = append(anyImplemented, '"')
 )
 
 // saysOfInterfaces reports whether extras of an event have one of the members.
 func saysOfInterfaces(extras []byte) bool {
-	return bytes.Contains(extras, views) || bytes.Contains(extras, implemented)
+	return bytes.Contains(extras, anyViews) || bytes.Contains(extras, anyImplemented)
 }
 
 // dropComputed leaves out of an event what it says of interfaces whose views readers compute.
