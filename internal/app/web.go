@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/answers"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
@@ -26,7 +27,7 @@ func (s *servers) newConsole(key []byte, readiness *health) (*console.Console, e
 		Explorer: explorer.Config{
 			History: s.db.reader, Metrics: metrics.NewReader(s.db.db), Tables: tables.NewReader(s.db.db, s.db.reader.Stream()),
 		},
-		Boards: boards.Config{Metrics: metrics.NewReader(s.db.db)},
+		Boards: boards.Config{Metrics: metrics.NewReader(s.db.db), Answers: answers.NewReader(s.db.db)},
 	})
 }
 

@@ -77,7 +77,7 @@ var layers = map[string][]string{
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
 	"indexer": {"schemas", "docs/formats", "internal/cluster", "internal/native", "internal/remote", "internal/store", "internal/history"},
-	"query":   {"schemas", "internal/columnar", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/published", "internal/wallet"},
+	"query":   {"schemas", "docs/analytics", "internal/columnar", "internal/memo", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/published", "internal/wallet"},
 	"jobs":    {"schemas", "internal/engine", "internal/bucket", "internal/store", "internal/history", "internal/wallet"},
 
 	// Its folders never import each other nor it: what one needs of it is an interface that it

@@ -328,6 +328,40 @@ func (db *DB) SelectWithin(ctx context.Context, query string, params Params, mos
 	}, each)
 }
 
+// Described are the columns that a query returns, which runs with the limits of SelectAsked.
+func (db *DB) Described(ctx context.Context, query string, params Params, most time.Duration, memory int64) ([]TableColumn, error) {
+	b := NewRecords[describedRow]()
+	var list []TableColumn
+	settings := append(asked(most, memory), ch.Setting{Key: "describe_compact_output", Value: "1", Important: true})
+	err := db.selectInto(ctx, "DESCRIBE TABLE (\n"+query+"\n)", params, b, settings, func() error {
+		for _, row := range b.AppendTo(nil) {
+			list = append(list, TableColumn{Name: row.Name, Type: row.Type})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// describedRow is a column as the server describes it.
+type describedRow struct {
+	Name string `column:"name"`
+	Type string `column:"type"`
+}
+
+// SelectAsked is SelectWithin for a query that reads whatever it wants and can change nothing.
+func (db *DB) SelectAsked(ctx context.Context, query string, params Params, most time.Duration, memory int64, b Block, each func() error) error {
+	return db.selectInto(ctx, query, params, b, asked(most, memory), each)
+}
+
+// asked are the settings of queries that change nothing, and of which little is known.
+func asked(most time.Duration, memory int64) []ch.Setting {
+	return []ch.Setting{
+		{Key: "max_execution_time", Value: strconv.FormatFloat(most.Seconds(), 'f', -1, 64), Important: true},
+		{Key: "max_memory_usage", Value: strconv.FormatInt(memory, 10), Important: true},
+		{Key: "readonly", Value: "2", Important: true},
+	}
+}
+
 // IsOverBudget reports whether the server ended a query of SelectWithin because of what it may take.
 func IsOverBudget(err error) bool {
 	e, ok := ch.AsException(err)
@@ -338,4 +372,10 @@ func IsOverBudget(err error) bool {
 func IsUnknownTable(err error) bool {
 	e, ok := ch.AsException(err)
 	return ok && e.IsCode(proto.ErrUnknownTable)
+}
+
+// IsBadParameter reports whether the server could not read the value of a parameter as its type.
+func IsBadParameter(err error) bool {
+	e, ok := ch.AsException(err)
+	return ok && e.IsCode(proto.ErrBadQueryParameter, proto.ErrCannotParseText, proto.ErrCannotParseNumber, proto.ErrCannotParseDate, proto.ErrCannotParseDatetime, proto.ErrCannotParseInputAssertionFailed)
 }

@@ -4,7 +4,9 @@ package boards
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/answers"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
@@ -14,16 +16,20 @@ import (
 // Config says what the pages read.
 type Config struct {
 	Metrics *metrics.Reader // required
+	Answers *answers.Reader // required
 }
 
 // Boards makes the pages.
 type Boards struct {
-	cfg    Config
-	newest *memo.Value[map[string]newest]
+	cfg     Config
+	newest  *memo.Value[map[string]newest]
+	answers *memo.Recent[string, answers.Answer]
 }
 
 // New returns the pages over some readers.
-func New(cfg Config) *Boards { return &Boards{cfg, newestValues(cfg.Metrics)} }
+func New(cfg Config) *Boards {
+	return &Boards{cfg, newestValues(cfg.Metrics), memo.NewRecent[string, answers.Answer](keptAnswers, answerFresh, time.Now)}
+}
 
 // Routes are the pages.
 func (b *Boards) Routes(p *page.Pages) []query.Route {
@@ -32,6 +38,9 @@ func (b *Boards) Routes(p *page.Pages) []query.Route {
 		p.Get("/analytics/boards/{board}", "board", b.board),
 		p.Stream("/analytics/series/{metric}", "series", query.Page, b.series),
 		heavy(p.Get("/analytics/{metric}", "metric", b.metric)),
+		p.Get("/questions", "questions", b.library),
+		heavy(p.Get("/questions/{name}", "question", b.question)),
+		p.Stream("/questions/{name}/answer.csv", "answer", query.Page, b.file),
 	}
 }
 

@@ -39,6 +39,14 @@ type card struct {
 	newest
 }
 
+// note is the unit of the value, and when it was so.
+func (c card) note() string {
+	if c.when == "" {
+		return c.unit
+	}
+	return c.unit + ", " + c.when
+}
+
 // newest is the value of the last bucket, "" where history does not say.
 type newest struct {
 	value, when string

@@ -3,6 +3,7 @@ package boards
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
@@ -73,5 +74,8 @@ func label(m *metrics.Metric, grouped bool, line metrics.Line) string {
 	case line.Group == "":
 		return "none"
 	}
-	return page.Short(line.Group)
+	if strings.Contains(line.Group, "::") { // a party
+		return page.Short(line.Group)
+	}
+	return line.Group
 }

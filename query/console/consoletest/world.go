@@ -99,7 +99,7 @@ func Serve(t *testing.T, s *Store, routes func(*page.Pages) []query.Route, more 
 		}
 		return of, nil
 	}
-	pages, err := page.New(page.Config{Key: []byte("a key of some length, for tests."), Status: status, Log: slog.New(slog.DiscardHandler)})
+	pages, err := page.New(page.Config{Key: []byte("a key of some length, for tests."), Status: status, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
