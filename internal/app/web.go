@@ -10,6 +10,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query/console"
 	"github.com/ledgerlake/ledgerlake/query/console/boards"
+	bulkpages "github.com/ledgerlake/ledgerlake/query/console/bulk"
 	"github.com/ledgerlake/ledgerlake/query/console/explorer"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 )
@@ -22,12 +23,17 @@ func (s *servers) newConsole(key []byte, readiness *health) (*console.Console, e
 	status := &memo.Value[page.Status]{Now: time.Now, TTL: statusFresh, Load: func(ctx context.Context) (page.Status, error) {
 		return s.pageStatus(ctx, readiness)
 	}}
+	catalog, err := s.objects.published()
+	if err != nil {
+		return nil, err
+	}
 	return console.New(console.Config{
 		Pages: page.Config{Key: key, Status: status.Get, Network: s.networkName(), Version: s.p.build.Version, Log: s.p.log},
 		Explorer: explorer.Config{
 			History: s.db.reader, Metrics: metrics.NewReader(s.db.db), Tables: tables.NewReader(s.db.db, s.db.reader.Stream()),
 		},
 		Boards: boards.Config{Metrics: metrics.NewReader(s.db.db), Answers: answers.NewReader(s.db.db)},
+		Bulk:   bulkpages.Config{Catalog: catalog, Objects: s.objects.bucket, Agree: s.p.cfg.ExportAgree},
 	})
 }
 

@@ -42,6 +42,8 @@ type Journal interface {
 	Recent(ctx context.Context) ([]store.PublishedRow, error)
 	// RecordDisagreements keeps what peers did not agree on.
 	RecordDisagreements(ctx context.Context, list []store.ExportDisagreementRow) error
+	// Disagreed returns some of what peers did not agree on, the last units first.
+	Disagreed(ctx context.Context, most int) ([]store.ExportDisagreementRow, error)
 	// RecordCollection keeps a collection of garbage for LastCollection.
 	RecordCollection(ctx context.Context, c store.CollectionRow) error
 	// LastCollection returns when the last collection ended, zero if there was none.
@@ -68,6 +70,8 @@ var (
 	networkFoldersByRefQuery string
 	//go:embed sql/recently_published.sql
 	recentlyPublishedQuery string
+	//go:embed sql/disagreements.sql
+	disagreementsQuery string
 	//go:embed sql/last_collection.sql
 	lastCollectionQuery string
 )
@@ -178,6 +182,16 @@ func (j storeJournal) RecordDisagreements(ctx context.Context, list []store.Expo
 		b.Append(d)
 	}
 	return j.db.Insert(ctx, "export_disagreements", "", b)
+}
+
+// Disagreed implements Journal.
+func (j storeJournal) Disagreed(ctx context.Context, most int) ([]store.ExportDisagreementRow, error) {
+	params := store.Params{"stream": store.Text(j.stream), "most": strconv.Itoa(most)}
+	rows, err := store.SelectAll(ctx, j.db, disagreementsQuery, params, store.NewRecords[store.ExportDisagreementRow]())
+	if err != nil {
+		return nil, fmt.Errorf("reading what peers did not agree on: %w", err)
+	}
+	return rows, nil
 }
 
 // RecordCollection implements Journal.

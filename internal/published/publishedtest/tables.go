@@ -139,6 +139,13 @@ func (m *Journal) RecordDisagreements(_ context.Context, list []store.ExportDisa
 	return nil
 }
 
+// Disagreed implements published.Journal.
+func (m *Journal) Disagreed(_ context.Context, most int) ([]store.ExportDisagreementRow, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.Disagreements[:min(most, len(m.Disagreements))]), nil
+}
+
 // RecordCollection implements published.Journal.
 func (m *Journal) RecordCollection(_ context.Context, c store.CollectionRow) error {
 	m.last = c
