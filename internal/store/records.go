@@ -8,6 +8,7 @@ import (
 	"github.com/ClickHouse/ch-go/proto"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
 )
 
 // Records are rows of a table or of a result. T is a struct whose fields name their columns, in
@@ -17,6 +18,7 @@ import (
 //	State   string           `column:"state,enum"`
 //	EndedAt schemas.Micros   `column:"ended_at"` // DateTime64(6)
 //	Through schemas.Position `column:"through_"` // through_migration, _time, _id and _offset
+//	Amount  decimal.Decimal  `column:"amount"`   // Decimal(38, 10)
 //
 // Rows are written and read by reflection: tables of history have blocks of their own.
 type Records[T any] struct{ fields []field }
@@ -76,6 +78,10 @@ func fieldOf(option string, of reflect.Type) field {
 	case option == "" && of == reflect.TypeFor[schemas.Micros]():
 		c := newTime()
 		return fieldWith(c, func(v reflect.Value) { appendTime(c, schemas.Micros(v.Int())) }, func(v reflect.Value, i int) { v.SetInt(int64(timeAt(c, i))) })
+	}
+	if of == reflect.TypeFor[decimal.Decimal]() {
+		c := new(proto.ColDecimal128)
+		return fieldWith(decimals(c), func(v reflect.Value) { c.Append(decimal128(v.Interface().(decimal.Decimal))) }, func(v reflect.Value, i int) { v.Set(reflect.ValueOf(decimalOf(c.Row(i)))) })
 	}
 	switch of.Kind() {
 	case reflect.String:

@@ -1,0 +1,107 @@
+package accounts
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math"
+
+	"github.com/ledgerlake/ledgerlake/internal/store"
+	"github.com/ledgerlake/ledgerlake/schemas"
+	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+)
+
+var (
+	//go:embed sql/newest.sql
+	newestQuery string
+	//go:embed sql/statement.sql
+	statementQuery string
+)
+
+// Movement is one that changed what a party holds; see store.Movement.
+type Movement = store.Movement
+
+// Place is where a movement stands among those of an account.
+type Place struct {
+	schemas.Position
+	Entry int32
+}
+
+// PlaceOf is where a movement stands.
+func PlaceOf(m *Movement) Place { return Place{m.Position, m.Entry} }
+
+// End is behind the last movement.
+var End = Place{schemas.Position{MigrationID: math.MaxInt64, RecordTime: store.NeverArchived}, 0}
+
+// Newest returns movements of an account before a place, the newest first.
+func (r *Reader) Newest(ctx context.Context, a Account, before Place, limit int) ([]Movement, error) {
+	params, err := r.of(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	place(params, "before_", before)
+	params["limit"] = store.Int(int64(limit))
+	list, err := store.SelectAll(ctx, r.db, newestQuery, params, store.NewMovements())
+	if err != nil {
+		return nil, fmt.Errorf("reading movements of party %.80q: %w", a.Party, err)
+	}
+	return list, nil
+}
+
+func place(params store.Params, prefix string, p Place) {
+	params[prefix+"migration"], params[prefix+"time"] = store.Int(p.MigrationID), store.Time(store.Clamp(p.RecordTime))
+	params[prefix+"id"], params[prefix+"entry"] = store.Text(p.UpdateID), store.Int(int64(p.Entry))
+}
+
+// Statement hands out the movements of an account in the order of history, with what is held after each. It reads
+// a page at a time, and nothing between: it may take as long as its reader does. It is not safe for concurrent use.
+type Statement struct {
+	reader  *Reader
+	account Account
+	params  store.Params
+	after   Place
+	balance decimal.Decimal
+	limit   int
+}
+
+// Line is a movement of a statement.
+type Line struct {
+	Movement
+	// Balance is what is held after it, locked or not.
+	Balance decimal.Decimal
+}
+
+// Statement begins the statement of an account from an instant on, inclusive, in pages of at most limit lines. What
+// becomes history later is not in it.
+func (r *Reader) Statement(ctx context.Context, a Account, from schemas.Micros, limit int) (*Statement, error) {
+	s := &Statement{reader: r, account: a, after: Place{Position: schemas.Start}, limit: limit}
+	var err error
+	if s.params, err = r.of(ctx, a); err != nil {
+		return nil, err
+	}
+	s.params["from"], s.params["limit"] = store.Time(store.Clamp(from)), store.Int(int64(limit))
+	if from > store.BeforeHistory {
+		if s.balance, err = r.held(ctx, a, from); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Next returns the next page; none is left if it has fewer lines than the limit.
+func (s *Statement) Next(ctx context.Context) ([]Line, error) {
+	place(s.params, "after_", s.after)
+	list, err := store.SelectAll(ctx, s.reader.db, statementQuery, s.params, store.NewMovements())
+	if err != nil {
+		return nil, fmt.Errorf("reading the statement of party %.80q: %w", s.account.Party, err)
+	}
+	lines := make([]Line, len(list))
+	for i := range list {
+		s.balance = s.balance.Plus(list[i].Amount)
+		lines[i] = Line{list[i], s.balance}
+	}
+	if len(list) > 0 {
+		s.after = PlaceOf(&list[len(list)-1])
+	}
+	return lines, nil
+}
