@@ -79,10 +79,11 @@ func (s *State) StateContracts(ctx context.Context, q StateQuery) ([]StateContra
 }
 
 // StateContractsNewest returns contracts active at an instant and created at or before
-// another one, descending by (created_at, contract id). The After members do not count.
+// another one, descending by (created_at, contract id). Of the After members AfterContractID counts: of those
+// created at that other instant it leaves only those with smaller ids.
 func (s *State) StateContractsNewest(ctx context.Context, q StateQuery, createdAt schemas.Micros) ([]StateContract, error) {
 	params := s.stateParams(q)
-	params["before_created"] = store.Time(store.Clamp(createdAt))
+	params["before_created"], params["before_id"] = store.Time(store.Clamp(createdAt)), store.Text(q.AfterContractID)
 	return s.selectState(ctx, stateContractsNewestQuery, params)
 }
 

@@ -39,6 +39,8 @@ const (
 	OpenMiningRound    = CoinPackage + ":Splice.Round:OpenMiningRound"
 	IssuingMiningRound = CoinPackage + ":Splice.Round:IssuingMiningRound"
 	ClosedMiningRound  = CoinPackage + ":Splice.Round:ClosedMiningRound"
+	// SummarizingMiningRound is a round between open and issuing: what it issues is being added up.
+	SummarizingMiningRound = CoinPackage + ":Splice.Round:SummarizingMiningRound"
 
 	CoinRules                  = CoinPackage + ":Splice.AmuletRules:AmuletRules"
 	TransferPreapproval        = CoinPackage + ":Splice.AmuletRules:TransferPreapproval"

@@ -13,6 +13,7 @@ FROM
       AND template IN {templates:Array(String)}
       AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND created_at <= fromUnixTimestamp64Micro({before_created:Int64}, 'UTC')
+      AND ({before_id:String} = '' OR (created_at, contract_id) < (fromUnixTimestamp64Micro({before_created:Int64}, 'UTC'), {before_id:String}))
       AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND ({signatory:String} = '' OR has(signatories, {signatory:String}))
       AND ({observer:String} = '' OR has(observers, {observer:String}))
@@ -28,6 +29,7 @@ FROM
       AND template IN {templates:Array(String)}
       AND created_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND created_at <= fromUnixTimestamp64Micro({before_created:Int64}, 'UTC')
+      AND ({before_id:String} = '' OR (created_at, contract_id) < (fromUnixTimestamp64Micro({before_created:Int64}, 'UTC'), {before_id:String}))
       AND archived_at > fromUnixTimestamp64Micro({at:Int64}, 'UTC')
       AND ({signatory:String} = '' OR has(signatories, {signatory:String}))
       AND ({observer:String} = '' OR has(observers, {observer:String}))
