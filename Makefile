@@ -53,7 +53,7 @@ help: ## list the targets
 
 .PHONY: setup
 setup: ## install everything that building, testing and checking need
-	@scripts/setup.sh modules engine duckdb redis compose examples
+	@scripts/setup.sh modules engine duckdb redis compose browser examples
 
 .PHONY: build
 build: ## build bin/ledgerlake
@@ -92,7 +92,7 @@ setup-run:
 
 .PHONY: test
 test: ## vet and test every package, on real parts, and name the slowest
-	@scripts/setup.sh modules engine duckdb redis examples
+	@scripts/setup.sh modules engine duckdb redis browser examples
 	go vet ./...
 	go run ./scripts/gotest -vet=off -timeout 14m -p $(AT_ONCE) -skip '^($(FAULTS)|$(LONGER))$$' $(TESTFLAGS) $(PACKAGES)
 
@@ -103,7 +103,7 @@ test-faults: ## the tests that kill, damage or overload processes, or need sever
 
 .PHONY: test-long
 test-long: ## make test with as many rounds of tests as are worth a night
-	@scripts/setup.sh modules engine duckdb redis examples
+	@scripts/setup.sh modules engine duckdb redis browser examples
 	LEDGERLAKE_LONG=1 go run ./scripts/gotest -timeout 0 $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-shards

@@ -28,5 +28,5 @@ done < <(git ls-files -z --cached --others --exclude-standard)
 
 refuse "path of one machine" '(^|[^A-Za-z0-9_.})-])/(work|root|home|Users|tmp/brief)/[A-Za-z0-9_.]' "${files[@]}"
 refuse "host of a package registry" '(registry|proxy|sum|deb|index)\.[a-z]*(npm|yarn|golang|debian|pypi|docker)[a-z]*\.(org|com|io)' "${files[@]}"
-refuse "download address in a lock file" '"resolved"[[:space:]]*:' deploy/engine/package-lock.json scripts/clients/package-lock.json
+refuse "download address in a lock file" '"resolved"[[:space:]]*:' deploy/engine/package-lock.json scripts/clients/package-lock.json scripts/browser/package-lock.json
 if [ -n "$failed" ]; then exit 1; fi

@@ -9,6 +9,8 @@
 #   redis     redis-server, for tests of the queue on a real Redis
 #   compose   docker-compose, to validate docker-compose.yml
 #   clients   the network's published clients, npm packages, into scripts/clients/node_modules
+#   browser   chromium, and axe-core, an npm package, into scripts/browser/node_modules: tests look at the
+#             console with them
 #   examples  curl and zstd, which the commands in the documentation use
 #
 # What cannot be installed is named in one message at the end. That is an error only
@@ -106,6 +108,29 @@ setup_clients() {
 	(cd scripts/clients && npm ci --no-audit --no-fund --loglevel=error >&2) || missing+=("the network's clients (npm ci in scripts/clients failed)")
 }
 
+# browser_present: a Chromium is there, whoever installed it.
+browser_present() {
+	local program
+	for program in chromium chromium-browser google-chrome-stable google-chrome; do
+		if command -v "$program" >/dev/null; then return 0; fi
+	done
+	return 1
+}
+
+setup_browser() {
+	if ! browser_present; then
+		echo "setup: installing chromium" >&2
+		apt_install chromium || missing+=("chromium (as root: apt-get install chromium)")
+	fi
+	[ -f scripts/browser/node_modules/axe-core/axe.min.js ] && return
+	if ! command -v npm >/dev/null; then
+		missing+=("axe-core (install npm and run scripts/setup.sh browser)")
+		return
+	fi
+	echo "setup: installing axe-core into scripts/browser" >&2
+	(cd scripts/browser && npm ci --no-audit --no-fund --loglevel=error >&2) || missing+=("axe-core (npm ci in scripts/browser failed)")
+}
+
 setup_redis() {
 	command -v redis-server >/dev/null && return
 	echo "setup: installing redis-server" >&2
@@ -137,7 +162,7 @@ if ! command -v go >/dev/null; then
 fi
 for part in "$@"; do
 	case "$part" in
-	modules | engine | duckdb | compared | redis | compose | clients | examples) "setup_$part" ;;
+	modules | engine | duckdb | compared | redis | compose | clients | browser | examples) "setup_$part" ;;
 	*)
 		echo "setup: unknown part \"$part\"" >&2
 		exit 2

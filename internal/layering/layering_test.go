@@ -49,6 +49,7 @@ var layers = map[string][]string{
 	"internal/node":          {"internal/remote"},
 	"internal/blobs":         {"schemas", "internal/memo", "internal/remote"},
 	"internal/wallet":        {"schemas", "internal/memo", "internal/blobs", "internal/remote", "internal/node", "internal/history"},
+	"internal/browser":       nil, // for tests, pictures and bench
 	"internal/layering":      nil,
 	"internal/packages":      {"schemas"},
 	"internal/packages/kept": {"schemas", "internal/packages", "internal/store"},
@@ -73,7 +74,7 @@ var layers = map[string][]string{
 	"docs":           {"schemas"},
 	"docs/analytics": nil,
 	"docs/formats":   nil,
-	"scripts":        {"internal/packages"},
+	"scripts":        {"internal/packages", "internal/browser"},
 
 	"ingest":  {"schemas", "internal/remote", "internal/store"},
 	"indexer": {"schemas", "docs/formats", "internal/cluster", "internal/native", "internal/remote", "internal/store", "internal/history"},
