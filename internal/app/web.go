@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/history/answers"
+	"github.com/ledgerlake/ledgerlake/internal/history/explore"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
-	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query/console"
 	"github.com/ledgerlake/ledgerlake/query/console/boards"
 	bulkpages "github.com/ledgerlake/ledgerlake/query/console/bulk"
 	"github.com/ledgerlake/ledgerlake/query/console/explorer"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
+	"github.com/ledgerlake/ledgerlake/query/console/values"
+	"github.com/ledgerlake/ledgerlake/query/scan"
 )
 
 // statusFresh is how old the state of history on a page may be.
@@ -30,7 +32,8 @@ func (s *servers) newConsole(key []byte, readiness *health) (*console.Console, e
 	return console.New(console.Config{
 		Pages: page.Config{Key: key, Status: status.Get, Network: s.networkName(), Version: s.p.build.Version, Log: s.p.log},
 		Explorer: explorer.Config{
-			History: s.db.reader, Metrics: metrics.NewReader(s.db.db), Tables: tables.NewReader(s.db.db, s.db.reader.Stream()),
+			History: s.db.reader.WithSide(), Explore: explore.NewReader(s.db.db, s.db.reader), Metrics: metrics.NewReader(s.db.db),
+			Labels: values.NewLabels(s.db.packages.Catalog), Scan: scan.Prefixes[len(scan.Prefixes)-1],
 		},
 		Boards: boards.Config{Metrics: metrics.NewReader(s.db.db), Answers: answers.NewReader(s.db.db)},
 		Bulk:   bulkpages.Config{Catalog: catalog, Objects: s.objects.bucket, Agree: s.p.cfg.ExportAgree},

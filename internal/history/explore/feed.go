@@ -45,8 +45,8 @@ type Feed struct {
 // window is the first stretch of time in which updates with some events are looked for; the next ones are
 // windowGrowth times as long each.
 const (
-	window       = schemas.Micros(6 * time.Hour / time.Microsecond)
-	windowGrowth = 4
+	window       = schemas.Micros(24 * time.Hour / time.Microsecond)
+	windowGrowth = 8
 	// searchTime is how long one page looks for rare updates.
 	searchTime = time.Second
 	// partyTimes is how many places of a party are looked at in one step.
@@ -55,10 +55,10 @@ const (
 
 // Orders of lists of positions, and of times.
 const (
-	newestFirst = "\nORDER BY stream DESC, migration_id DESC, record_time DESC, update_id DESC\nLIMIT 1 BY record_time, update_id\nLIMIT {limit:UInt32}"
-	oldestFirst = "\nORDER BY stream, migration_id, record_time, update_id\nLIMIT 1 BY record_time, update_id\nLIMIT {limit:UInt32}"
-	latestTimes = "\nORDER BY place_key DESC, node_offset DESC, migration_id DESC, record_time DESC\nLIMIT {limit:UInt32}"
-	firstTimes  = "\nORDER BY place_key, node_offset, migration_id, record_time\nLIMIT {limit:UInt32}"
+	newestFirst = "\nORDER BY stream DESC, migration_id DESC, record_time DESC, update_id DESC\nLIMIT 1 BY record_time, update_id\nLIMIT {limit:UInt32}\nSETTINGS enable_analyzer = 0"
+	oldestFirst = "\nORDER BY stream, migration_id, record_time, update_id\nLIMIT 1 BY record_time, update_id\nLIMIT {limit:UInt32}\nSETTINGS enable_analyzer = 0"
+	latestTimes = "\nORDER BY place_key DESC, node_offset DESC, migration_id DESC, record_time DESC\nLIMIT {limit:UInt32}\nSETTINGS enable_analyzer = 0"
+	firstTimes  = "\nORDER BY place_key, node_offset, migration_id, record_time\nLIMIT {limit:UInt32}\nSETTINGS enable_analyzer = 0"
 )
 
 // stretch is between two positions of a migration, both exclusive.

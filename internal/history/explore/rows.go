@@ -15,9 +15,11 @@ type Row struct {
 	schemas.Position
 	// Kind is that of the update, "" for a verdict without one.
 	Kind schemas.UpdateKind
-	// Roots is how many events have no parent, and Events are the first of all, in order.
-	Roots  int64
-	Events []Brief
+	// Roots is how many events have no parent, FirstRoots are the nodes of the first of them, and Events are the
+	// first of all, in order.
+	Roots      int64
+	FirstRoots []uint32
+	Events     []Brief
 	// Of a reassignment.
 	ContractID, Source, Target string
 	// Result is that of the verdict, "" without one.
@@ -49,6 +51,7 @@ type headRow struct {
 	UpdateID   string         `column:"update_id"`
 	Kind       string         `column:"update_kind,low"`
 	Roots      int64          `column:"roots"`
+	FirstRoots []uint32       `column:"first_roots"`
 	ContractID string         `column:"contract_id"`
 	Source     string         `column:"from_synchronizer,low"`
 	Target     string         `column:"to_synchronizer,low"`
@@ -123,7 +126,8 @@ func (r *Reader) fill(ctx context.Context, migration int64, list []Row, of []int
 		row := &list[place]
 		byID[row.UpdateID] = row
 		h := heads[row.UpdateID]
-		row.Kind, row.Roots, row.ContractID, row.Source, row.Target = schemas.UpdateKind(h.Kind), h.Roots, h.ContractID, h.Source, h.Target
+		row.Kind, row.ContractID, row.Source, row.Target = schemas.UpdateKind(h.Kind), h.ContractID, h.Source, h.Target
+		row.Roots, row.FirstRoots = h.Roots, h.FirstRoots
 	}
 	for _, e := range events {
 		if row := byID[e.UpdateID]; row != nil {

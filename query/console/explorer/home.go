@@ -3,11 +3,9 @@ package explorer
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/history/explore"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
-	"github.com/ledgerlake/ledgerlake/internal/history/tables"
-	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -18,17 +16,11 @@ const latestUpdates = 12
 // homeView is the overview.
 type homeView struct {
 	cards   []card
-	updates []update
+	updates []explore.Row
 }
 
 // card is a number with its name.
 type card struct{ label, value, note string }
-
-// update is an update in a list.
-type update struct {
-	id, kind string
-	time     schemas.Micros
-}
 
 // home is the overview: what the network is and does at an instant.
 func (e *Explorer) home(ctx context.Context, v *page.View) (page.Page, error) {
@@ -73,28 +65,11 @@ func (e *Explorer) valueAt(ctx context.Context, name string, at schemas.Micros) 
 }
 
 // latest are the last updates at or before the instant, the newest first.
-func (e *Explorer) latest(ctx context.Context, v *page.View) ([]update, error) {
-	all, err := e.cfg.Tables.Tables(ctx)
-	if err != nil {
-		return nil, err
+func (e *Explorer) latest(ctx context.Context, v *page.View) ([]explore.Row, error) {
+	filter := explore.Filter{From: schemas.MinMicros, To: schemas.MaxMicros}
+	if v.At != nil {
+		filter.To = *v.At
 	}
-	i := slices.IndexFunc(all, func(t tables.Table) bool { return t.Name == "updates" })
-	table := &all[i]
-	var columns []tables.Column
-	for _, name := range []string{"update_id", "kind", "record_time"} {
-		column, _ := table.Column(name)
-		columns = append(columns, column)
-	}
-	rows, err := e.cfg.Tables.Page(ctx, table, tables.Request{
-		Columns: columns, Condition: "record_time <= fromUnixTimestamp64Micro({at:Int64}, 'UTC')", Params: store.Params{"at": store.Time(v.Instant())},
-		Descending: true, Limit: latestUpdates,
-	})
-	if err != nil {
-		return nil, err
-	}
-	var list []update
-	for _, row := range rows.Rows {
-		list = append(list, update{id: fmt.Sprint(row[0]), kind: fmt.Sprint(row[1]), time: row[2].(schemas.Micros)})
-	}
-	return list, nil
+	feed, err := e.cfg.Explore.Updates(ctx, filter, explore.Cursor{}, latestUpdates)
+	return feed.Rows, err
 }

@@ -5,6 +5,9 @@ import (
 	"encoding/hex"
 	"net/url"
 	"strings"
+
+	"github.com/ledgerlake/ledgerlake/query"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // Field is a field of the form that the request sends, without spaces around it; "" if it is not there,
@@ -21,6 +24,19 @@ func (v *View) Field(name string) string {
 func (v *View) Param(name string) string {
 	text, _ := v.Query().OptionalText(name)
 	return strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// Time is a parameter of the query string that is a time, nil if it is not there.
+func (v *View) Time(name string) (*schemas.Micros, error) {
+	text := v.Param(name)
+	if text == "" {
+		return nil, nil
+	}
+	at, err := parseInstant(text)
+	if err != nil {
+		return nil, query.Errorf(query.Invalid, "%q is no time: write it as 2026-07-01, 2026-07-01T12:00 or 2026-07-01T12:00:00Z.", shorten(text, 40))
+	}
+	return &at, nil
 }
 
 // Once is an id for a form that must have its effect once, however often it is sent: it goes into a

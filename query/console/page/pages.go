@@ -125,15 +125,8 @@ func (p *Pages) view(ctx context.Context, r *query.Request) (*View, error) {
 	if v.Status, err = p.cfg.Status(ctx); err != nil {
 		return v, &query.Error{Code: query.Unavailable, Msg: "The store does not answer.", Err: err}
 	}
-	params := r.Query()
-	if text, ok := params.OptionalText("at"); ok && text != "" {
-		at, err := parseInstant(text)
-		if err != nil {
-			return v, query.Errorf(query.Invalid, "%q is no time: write it as 2026-07-01, 2026-07-01T12:00 or 2026-07-01T12:00:00Z.", shorten(text, 40))
-		}
-		v.At = &at
-	}
-	return v, nil
+	v.At, err = v.Time("at")
+	return v, err
 }
 
 // instants are the ways to write one, by how browsers and people do.

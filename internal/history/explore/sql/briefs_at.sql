@@ -8,4 +8,4 @@ WHERE stream = {stream:String} AND migration_id = {migration:Int64}
   AND update_id IN {ids:Array(String)}
 ORDER BY stream, migration_id, record_time, update_id, node
 LIMIT {most:UInt32} BY record_time, update_id
-SETTINGS max_threads = 1, use_uncompressed_cache = 1, local_filesystem_read_method = 'pread'
+SETTINGS max_threads = 1, use_uncompressed_cache = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0

@@ -11,4 +11,4 @@ HAVING countIf(has(signatories, {party:String}) OR has(observers, {party:String}
    AND countIf(({choice:String} = '' OR choice = {choice:String})
                AND ({package:String} = '' OR package_name = {package:String})
                AND ({entity:String} = '' OR endsWith(template_id, concat(':', {entity:String})))) > 0
-SETTINGS max_threads = 1
+SETTINGS max_threads = 1, use_uncompressed_cache = 1, local_filesystem_read_method = 'pread', enable_analyzer = 0
