@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/fasthttp/router"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttputil"
 	"github.com/valyala/fasthttp/pprofhandler"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -121,6 +123,9 @@ type Server struct {
 	log  *slog.Logger
 	http *fasthttp.Server
 	ln   net.Listener
+	// local has the requests of this process itself.
+	local       localListener
+	localClient *http.Transport
 	// transfers holds one token per transfer under way.
 	transfers chan struct{}
 	rates     *rates
@@ -160,7 +165,9 @@ func New(cfg Config) (*Server, error) {
 		gzip:      newGzip(),
 		zstd:      newZstd(),
 		forms:     map[string]ErrorForm{},
+		local:     localListener{fasthttputil.NewInmemoryListener()},
 	}
+	s.localClient = newLocalClient(s.local)
 	var err error
 	if s.metrics, err = newMetrics(registerer(cfg.Metrics), cfg.Admission); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the HTTP server: %w", err)
@@ -200,8 +207,10 @@ func (s *Server) Addr() string { return s.ln.Addr().String() }
 // ShutdownTimeout and returns nil. It must be called once.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.abandon()
-	failed := make(chan error, 1)
-	guard.Go(func() error { return s.http.Serve(progressListener{s.ln, s.cfg.StallTimeout}) }, func(err error) { failed <- err })
+	failed := make(chan error, 2)
+	for _, ln := range []net.Listener{s.ln, s.local} {
+		guard.Go(func() error { return s.http.Serve(progressListener{ln, s.cfg.StallTimeout}) }, func(err error) { failed <- err })
+	}
 	s.log.InfoContext(ctx, "http server listening", "addr", s.Addr())
 	select {
 	case err := <-failed:
@@ -227,10 +236,13 @@ func (s *Server) shutdown(failed <-chan error) error {
 	if closeErr := s.ln.Close(); closeErr != nil && !errors.Is(closeErr, net.ErrClosed) {
 		err = errors.Join(err, closeErr)
 	}
+	if closeErr := s.local.Close(); closeErr != nil && !errors.Is(closeErr, fasthttputil.ErrInmemoryListenerClosed) {
+		err = errors.Join(err, closeErr)
+	}
 	if err != nil {
 		return fmt.Errorf("shutting down the HTTP server on %s: %w", s.Addr(), err)
 	}
-	return <-failed
+	return errors.Join(<-failed, <-failed)
 }
 
 // handler builds the router over all mounts.
@@ -336,19 +348,30 @@ func (s *Server) answer(r *Request, route Route, form ErrorForm) {
 func (s *Server) guarded(ctx context.Context, route Route, r *Request) (err error) {
 	defer guard.Recover(&err)
 	if !route.Probe {
-		if err := s.rates.allow(clientAddr(r.rc)); err != nil {
-			return err
-		}
-		if route.Transfer {
-			if err := r.call.beginTransfer(); err != nil {
-				return err
-			}
-		}
-		if err := r.call.admit(ctx, Light, clientAddr(r.rc), 0); err != nil {
+		if err := s.letIn(ctx, route, r); err != nil {
 			return err
 		}
 	}
 	return route.Handle(ctx, r)
+}
+
+// letIn holds a request against the limits. See Local for those of this process.
+func (s *Server) letIn(ctx context.Context, route Route, r *Request) error {
+	local, client := isLocal(r.rc), clientAddr(r.rc)
+	if !local {
+		if err := s.rates.allow(client); err != nil {
+			return err
+		}
+	}
+	if route.Transfer {
+		if err := r.call.beginTransfer(); err != nil {
+			return err
+		}
+	}
+	if local {
+		return nil
+	}
+	return r.call.admit(ctx, Light, client, 0)
 }
 
 func clientAddr(rc *fasthttp.RequestCtx) netip.Addr {
