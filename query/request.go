@@ -177,6 +177,11 @@ const linesType = "application/x-ndjson"
 // many lines to expect, so the last one should say that it is the last. Only for routes that are
 // transfers: next gets their context.
 func (r *Request) Lines(ctx context.Context, next Producer) error {
+	return r.Stream(ctx, linesType, next)
+}
+
+// Stream is Lines for text of another type.
+func (r *Request) Stream(ctx context.Context, contentType string, next Producer) error {
 	first, more, err := next(ctx, r.server.buffers.get())
 	if err != nil {
 		return err
@@ -194,7 +199,7 @@ func (r *Request) Lines(ctx context.Context, next Producer) error {
 	if err != nil {
 		return err
 	}
-	return r.reply.sendStream(linesType, b)
+	return r.reply.sendStream(contentType, b)
 }
 
 // Send answers with size bytes out of stream as they are, without buffering them,

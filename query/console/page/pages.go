@@ -25,6 +25,9 @@ type Config struct {
 	Status func(ctx context.Context) (Status, error)
 	// Network names the network in the frame, such as "simulated network"; may be "".
 	Network string
+	// Renew has a new token put into a session whose token is about to end, see Session.TokenExpires;
+	// nil where tokens are not renewed.
+	Renew func(ctx context.Context, session *Session) error
 	// Sections are the entries of the navigation that this process serves; nil for all.
 	Sections []Section
 	// Version is that of the product.
@@ -79,9 +82,9 @@ func (p *Pages) Post(path, name string, h Handler) query.Route {
 }
 
 // Stream is the route of an answer that its handler sends itself, such as a file or live events. It
-// has the request's session and instant, but no frame.
+// has the request's session and instant, but no frame. One of class Dump may stream for as long as it takes.
 func (p *Pages) Stream(path, name string, class query.Class, h func(ctx context.Context, v *View) error) query.Route {
-	return query.Route{Method: "GET", Path: path, Name: "console." + name, Class: class, Handle: func(ctx context.Context, r *query.Request) error {
+	return query.Route{Method: "GET", Path: path, Name: "console." + name, Class: class, Transfer: class == query.Dump, Handle: func(ctx context.Context, r *query.Request) error {
 		v, err := p.view(ctx, r)
 		if err != nil {
 			return err
@@ -117,7 +120,10 @@ func call(ctx context.Context, v *View, h Handler) (made Page, err error) {
 // view reads what all pages read of a request. It returns a View also beside an error.
 func (p *Pages) view(ctx context.Context, r *query.Request) (*View, error) {
 	v := &View{Request: r, Partial: r.Header("HX-Request") == "true", theme: cookie(r, themeCookie), path: "/"}
-	v.Who = p.sessions.read(r)
+	v.Who, v.Lapsed = p.sessions.read(r)
+	if err := p.renew(ctx, v); err != nil {
+		return v, err
+	}
 	var err error
 	if v.path, err = r.RoutePath(); err != nil {
 		return v, err
@@ -218,6 +224,14 @@ var Empty = templ.NopComponent
 // serves reports whether the process serves a section.
 func (p *Pages) serves(s Section) bool {
 	return p.cfg.Sections == nil || slices.Contains(p.cfg.Sections, s)
+}
+
+// Sections are all sections that have an entry in the navigation.
+func Sections() (all []Section) {
+	for _, e := range entries {
+		all = append(all, e.section)
+	}
+	return all
 }
 
 // entries are the navigation of this process.

@@ -43,6 +43,9 @@ type Session struct {
 	Nonce string `json:"nonce"`
 	// Refresh is what a new token can be had for, "" for nothing.
 	Refresh string `json:"refresh,omitempty"`
+	// TokenExpires is when Token has to be renewed by Refresh, in seconds since 1970; 0 if it is good for as
+	// long as the session is.
+	TokenExpires int64 `json:"token_expires,omitempty"`
 
 	form string
 }
@@ -80,23 +83,39 @@ func newSessions(key []byte, now func() time.Time) (*sessions, error) {
 	return &sessions{seal: seal, key: secret, now: now}, nil
 }
 
-// read returns the session of a request, nil without a valid one.
-func (s *sessions) read(r *query.Request) *Session {
-	sealed, err := base64.RawURLEncoding.DecodeString(cookie(r, sessionCookie))
-	if err != nil || len(sealed) < s.seal.NonceSize() {
-		return nil
+// read returns the session of a request, nil without a valid one. over says that there was one.
+func (s *sessions) read(r *query.Request) (session *Session, over bool) {
+	plain, ok := s.open(r, sessionCookie)
+	if !ok {
+		return nil, false
 	}
-	nonce, text := sealed[:s.seal.NonceSize()], sealed[s.seal.NonceSize():]
-	plain, err := s.seal.Open(nil, nonce, text, []byte(sessionCookie))
-	if err != nil {
-		return nil
+	session = &Session{}
+	if json.Unmarshal(plain, session) != nil {
+		return nil, false
 	}
-	var session Session
-	if json.Unmarshal(plain, &session) != nil || session.Expires <= s.now().Unix() {
-		return nil
+	if session.Expires <= s.now().Unix() {
+		return nil, true
 	}
 	session.form = s.formToken(session.Nonce)
-	return &session
+	return session, false
+}
+
+// open returns what a sealed cookie has.
+func (s *sessions) open(r *query.Request, name string) (plain []byte, ok bool) {
+	sealed, err := base64.RawURLEncoding.DecodeString(cookie(r, name))
+	if err != nil || len(sealed) < s.seal.NonceSize() {
+		return nil, false
+	}
+	nonce, text := sealed[:s.seal.NonceSize()], sealed[s.seal.NonceSize():]
+	plain, err = s.seal.Open(nil, nonce, text, []byte(name))
+	return plain, err == nil
+}
+
+// sealed is the value of a cookie of a name.
+func (s *sessions) sealed(name string, plain []byte) string {
+	nonce := make([]byte, s.seal.NonceSize())
+	_, _ = rand.Read(nonce) // never fails, see crypto/rand
+	return base64.RawURLEncoding.EncodeToString(s.seal.Seal(nonce, nonce, plain, []byte(name)))
 }
 
 // formToken is the token of the forms of a session.
@@ -118,26 +137,36 @@ func (s *sessions) checkForm(v *View) error {
 	return nil
 }
 
-// SignIn begins a session. It is an error if its token is too long for a cookie.
+// SignIn begins a session. It is an error if its token is too long for a cookie. Without room for
+// Refresh the session ends with its token.
 func (p *Pages) SignIn(v *View, session Session) error {
-	nonce := make([]byte, p.sessions.seal.NonceSize())
-	random := make([]byte, 18)
-	for _, b := range [][]byte{nonce, random} {
-		if _, err := rand.Read(b); err != nil {
-			return fmt.Errorf("making a session: %w", err)
-		}
+	session.Nonce = Once()
+	return p.keep(v, session)
+}
+
+// keep puts a session into the cookie.
+func (p *Pages) keep(v *View, session Session) error {
+	value, err := p.sessions.cookieOf(session)
+	if err == nil && len(value) > maxCookie && session.Refresh != "" {
+		session.Refresh, session.Expires, session.TokenExpires = "", session.TokenExpires, 0
+		value, err = p.sessions.cookieOf(session)
 	}
-	session.Nonce = base64.RawURLEncoding.EncodeToString(random)
-	plain, err := json.Marshal(session)
-	if err != nil {
-		return fmt.Errorf("making a session: %w", err)
-	}
-	value := base64.RawURLEncoding.EncodeToString(p.sessions.seal.Seal(nonce, nonce, plain, []byte(sessionCookie)))
-	if len(value) > maxCookie {
+	switch {
+	case err != nil:
+		return err
+	case len(value) > maxCookie:
 		return query.Errorf(query.Invalid, "The token is too long for a session of a browser: it may have about %d characters.", maxCookie*3/4-200)
 	}
 	setCookie(v, sessionCookie, value, session.Expires-p.cfg.Now().Unix(), true)
 	return nil
+}
+
+func (s *sessions) cookieOf(session Session) (string, error) {
+	plain, err := json.Marshal(session)
+	if err != nil {
+		return "", fmt.Errorf("making a session: %w", err)
+	}
+	return s.sealed(sessionCookie, plain), nil
 }
 
 // SignOut ends the session.

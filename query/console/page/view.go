@@ -16,6 +16,8 @@ type View struct {
 	*query.Request
 	// Who has signed in, nil for nobody.
 	Who *Session
+	// Lapsed says that Who is nil because a session is over.
+	Lapsed bool
 	// At is the instant as of which the page is wanted, nil for now: parameter at.
 	At *schemas.Micros
 	// Status is how far history is.
