@@ -52,7 +52,7 @@ func TestHelpListsSettingsInGroups(t *testing.T) {
 		"get":    {"General", "Objects"},
 		"export": {"General", "Upstream", "Store", "Objects", "Jobs"},
 		"":       nil,
-		"config": {"General", "Upstream", "Store", "Objects", "Jobs", "Query tier", "Ledger interface", "Validator interface", "Wallets"},
+		"config": {"General", "Upstream", "Store", "Objects", "Jobs", "Query tier", "Ledger interface", "Validator interface", "Wallets", "Console"},
 	} {
 		var out bytes.Buffer
 		if err := run(t.Context(), append(strings.Fields(command), "--help"), &out, io.Discard); err != nil {

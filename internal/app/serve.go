@@ -19,6 +19,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/analytics"
+	"github.com/ledgerlake/ledgerlake/query/auth"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -36,6 +37,9 @@ type servers struct {
 	admitting *query.Admission
 	// scanProxy are the lookups of the scan interface that the validator interface has as well.
 	scanProxy []query.Route
+	// walletServer leads to the server that has the validator interface, users knows its users; nil without one.
+	walletServer walletServer
+	users        *auth.NodeUsers
 	// validatorAt is where the validator interface is, "" for nowhere.
 	validatorAt string
 }
@@ -102,7 +106,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 		mounts[0] = api.SharedMount() // the two interfaces have paths in common
 		mounts = append(mounts, ledger.Mount(), private)
 	}
-	pages, err := s.newConsole(key, readiness)
+	pages, err := s.newConsole(listener, key, readiness)
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +195,13 @@ func (s *servers) start(streams *streams, scanURLs []string) (r running, err err
 	if r.ledger, err = s.newLedgerServer(streams); err != nil {
 		return r, err
 	}
-	r.validator, err = s.newValidatorServer(scanURLs)
-	return r, err
+	if r.validator, err = s.newValidatorServer(scanURLs); err != nil {
+		return r, err
+	}
+	if s.walletServer.server = r.validator; r.validator == nil {
+		s.walletServer.server = r.scan
+	}
+	return r, nil
 }
 
 // addresses are where the servers listen.

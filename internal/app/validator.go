@@ -68,13 +68,13 @@ func (s *servers) newValidator(listener net.Listener, scanRoutes []query.Route, 
 	if err := parts.asksHosts(scanURLs); err != nil {
 		return nil, err
 	}
-	users := auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.p.nodeURL(), Token: cfg.AccessToken})
-	verifier, err := auth.New(auth.Config{Keys: keys, Users: users, Audience: cfg.ValidatorAuthAudience})
+	s.users = auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.p.nodeURL(), Token: cfg.AccessToken})
+	verifier, err := auth.New(auth.Config{Keys: keys, Users: s.users, Audience: cfg.ValidatorAuthAudience})
 	if err != nil {
 		return nil, err
 	}
 	config := validator.Config{
-		Auth: verifier, Users: users, Views: parts.views, History: parts.nodeHistory, Network: parts, Operator: parts.operator, Health: parts.ready, Log: s.p.log,
+		Auth: verifier, Users: s.users, Views: parts.views, History: parts.nodeHistory, Network: parts, Operator: parts.operator, Health: parts.ready, Log: s.p.log,
 		ScanProxy: scanRoutes, Catalog: s.db.packages.Catalog, Naming: query.Naming(cfg.Naming),
 		Development: s.p.development() || cfg.WalletDevelopment, TransferCommands: cfg.WalletTransferCommands,
 		NodeID: "ledgerlake", Version: s.p.build.Version, CommitTime: s.p.build.Time, Ports: map[string]int{"validator": listener.Addr().(*net.TCPAddr).Port},

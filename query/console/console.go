@@ -7,6 +7,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/console/boards"
 	"github.com/ledgerlake/ledgerlake/query/console/bulk"
 	"github.com/ledgerlake/ledgerlake/query/console/explorer"
+	"github.com/ledgerlake/ledgerlake/query/console/login"
 	"github.com/ledgerlake/ledgerlake/query/console/network"
 	"github.com/ledgerlake/ledgerlake/query/console/operations"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
@@ -23,6 +24,7 @@ type Config struct {
 	Boards     boards.Config
 	Bulk       bulk.Config
 	Operations operations.Config
+	Login      login.Config
 	Wallet     wallet.Config
 }
 
@@ -34,6 +36,8 @@ type Console struct {
 
 // New checks the configuration.
 func New(cfg Config) (*Console, error) {
+	signIn := login.New(cfg.Login)
+	cfg.Pages.Renew = signIn.Renew
 	pages, err := page.New(cfg.Pages)
 	if err != nil {
 		return nil, err
@@ -46,6 +50,7 @@ func New(cfg Config) (*Console, error) {
 		boards.New(cfg.Boards).Routes(pages),
 		bulk.New(cfg.Bulk).Routes(pages),
 		operations.New(cfg.Operations).Routes(pages),
+		signIn.Routes(pages),
 		wallet.New(cfg.Wallet).Routes(pages),
 	)}, nil
 }

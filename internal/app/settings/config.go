@@ -35,6 +35,7 @@ type Config struct {
 	Ledger
 	Validator
 	Wallet
+	Console
 }
 
 // Group is settings that belong together. Its name heads them where they are listed.
@@ -51,11 +52,12 @@ const (
 	GroupLedger    Group = "Ledger interface"
 	GroupValidator Group = "Validator interface"
 	GroupWallet    Group = "Wallets"
+	GroupConsole   Group = "Console"
 )
 
 // Groups are all groups, in the order in which they are listed.
 var Groups = []Group{
-	GroupGeneral, GroupUpstream, GroupStore, GroupObjects, GroupJobs, GroupQuery, GroupLedger, GroupValidator, GroupWallet,
+	GroupGeneral, GroupUpstream, GroupStore, GroupObjects, GroupJobs, GroupQuery, GroupLedger, GroupValidator, GroupWallet, GroupConsole,
 }
 
 // Flags are the settings of c by group, with their defaults.
@@ -67,6 +69,7 @@ func (c *Config) Flags() Flags {
 	for group, declare := range map[Group]func(*pflag.FlagSet){
 		GroupGeneral: c.General.declare, GroupUpstream: c.Upstream.declare, GroupStore: c.Store.declare, GroupObjects: c.Objects.declare,
 		GroupJobs: c.Jobs.declare, GroupQuery: c.Query.declare, GroupLedger: c.Ledger.declare, GroupValidator: c.Validator.declare, GroupWallet: c.Wallet.declare,
+		GroupConsole: c.Console.declare,
 	} {
 		flags[group] = pflag.NewFlagSet(string(group), pflag.ContinueOnError)
 		declare(flags[group])
@@ -93,13 +96,14 @@ func (c *Config) Hosts() []string {
 }
 
 // secrets are the settings that are never shown.
-var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true, "ledger-auth-secret": true, "validator-auth-secret": true}
+var secrets = map[string]bool{"s3-secret-key": true, "token-key": true, "node-token": true, "ledger-auth-secret": true, "validator-auth-secret": true, "console-oidc-client-secret": true}
 
 // Check rejects values that no part can work with.
 func (c *Config) Check() error {
 	for name, urls := range map[string][]string{
 		"scan-url": c.ScanURLs, "export-peer": c.ExportPeers, "node-url": {c.NodeURL}, "s3-endpoint": {c.S3Endpoint}, "public-url": {c.PublicURL},
 		"ledger-auth-jwks": {c.LedgerAuthJWKS}, "validator-auth-jwks": {c.ValidatorAuthJWKS}, "validator-url": {c.ValidatorURL},
+		"console-oidc-issuer": {c.ConsoleOIDCIssuer},
 	} {
 		for _, raw := range urls {
 			if raw == "" && name != "scan-url" && name != "export-peer" {
@@ -168,6 +172,9 @@ func (c *Config) Check() error {
 		return err
 	}
 	if err := c.checkValidator(); err != nil {
+		return err
+	}
+	if err := c.checkConsole(); err != nil {
 		return err
 	}
 	return c.checkAutomations()
@@ -295,6 +302,8 @@ func (c *Config) Print(w io.Writer, settings *pflag.FlagSet) error {
 			value = strings.Join(c.NodeParties, ",")
 		case s.Name == "bulk-layouts":
 			value = strings.Join(c.BulkLayouts, ",")
+		case s.Name == "console-oidc-scopes":
+			value = strings.Join(c.ConsoleOIDCScopes, ",")
 		}
 		lines = append(lines, fmt.Sprintf("# %s\n%s: %q", s.Usage, FileKey(s.Name), value))
 	})

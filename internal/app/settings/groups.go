@@ -231,3 +231,20 @@ func (c *Wallet) declare(f *pflag.FlagSet) {
 	f.Float64Var(&c.WalletTopUp, "wallet-top-up", 0, "bytes of traffic per second that the operator buys for the node; 0 buys none")
 	f.DurationVar(&c.WalletTopUpInterval, "wallet-top-up-interval", 10*time.Minute, "minimum time between two purchases of traffic")
 }
+
+// Console is how people sign in to the pages for browsers.
+type Console struct {
+	ConsoleOIDCIssuer       string
+	ConsoleOIDCClientID     string
+	ConsoleOIDCClientSecret string
+	ConsoleOIDCAudience     string
+	ConsoleOIDCScopes       []string
+}
+
+func (c *Console) declare(f *pflag.FlagSet) {
+	f.StringVar(&c.ConsoleOIDCIssuer, "console-oidc-issuer", "", "URL of the OpenID provider that people sign in by, whose access tokens the validator interface accepts")
+	f.StringVar(&c.ConsoleOIDCClientID, "console-oidc-client-id", "", "what the provider knows the console by; its redirect address is /login/callback below --public-url")
+	f.StringVar(&c.ConsoleOIDCClientSecret, "console-oidc-client-secret", "", "secret of that client, if it has one")
+	f.StringVar(&c.ConsoleOIDCAudience, "console-oidc-audience", "", "audience to ask the provider for, if its tokens depend on it")
+	f.StringSliceVar(&c.ConsoleOIDCScopes, "console-oidc-scopes", []string{"offline_access"}, "scopes to ask for beside openid, separated by commas")
+}
