@@ -36,8 +36,9 @@ func isLocal(rc *fasthttp.RequestCtx) bool {
 
 // Local sends requests to the server from within this process, once Serve runs. They are handled as
 // those from the network are, but for two things: they have no rate limit of a client, since they are
-// of many, and they take no place of light requests, since who sends one is working on a request
-// that has a place. Were they to wait for another one, all places could be held by requests that wait.
+// of many, and they take no place of light requests, since who sends one, or a few at once, is working on
+// a request that has a place. Were they to wait for another one, all places could be held by requests
+// that wait.
 func (s *Server) Local() http.RoundTripper { return s.localClient }
 
 // newLocalClient returns what connects by a listener. Connections are not kept: a new one costs next

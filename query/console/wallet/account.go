@@ -3,6 +3,7 @@ package wallet
 import (
 	"context"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 	"github.com/ledgerlake/ledgerlake/query/console/walletapi"
@@ -36,32 +37,37 @@ func (w *Wallet) overview(ctx context.Context, v *visit) (page.Page, error) {
 
 func (w *Wallet) overviewOf(ctx context.Context, v *visit) (view overviewView, err error) {
 	view.canTap = w.cfg.Development
-	if view.balance, err = v.user.Balance(ctx); err != nil {
-		return view, err
-	}
-	// Without public history there is a balance, but no price.
-	if view.market, err = v.user.Market(ctx); err != nil && !walletapi.Is(err, query.NotFound) && !walletapi.Is(err, query.Unavailable) {
-		return view, err
-	}
-	if view.total, view.dollars, err = worth(view.balance, view.market.Price); err != nil {
-		return view, err
-	}
-	for _, list := range []func(context.Context) ([]walletapi.Item, error){v.user.Offers, v.user.Transfers} {
-		items, err := list(ctx)
-		if err != nil {
-			return view, err
+	var offers, transfers []walletapi.Item
+	group, ctx := guard.WithContext(ctx)
+	group.Go(func() (err error) {
+		if view.balance, err = v.user.Balance(ctx); err != nil {
+			return err
 		}
-		for _, i := range items {
-			if i.To == v.party {
-				view.waiting++
-			}
+		// Without public history there is a balance, but no price.
+		view.market, err = v.user.Market(ctx, view.balance.Round)
+		if walletapi.Is(err, query.NotFound) || walletapi.Is(err, query.Unavailable) {
+			return nil
 		}
-	}
-	entries, err := v.user.History(ctx, "", latestEntries)
-	if err != nil {
+		return err
+	})
+	group.Go(func() (err error) { offers, err = v.user.Offers(ctx); return err })
+	group.Go(func() (err error) { transfers, err = v.user.Transfers(ctx); return err })
+	group.Go(func() error {
+		entries, err := v.user.History(ctx, "", latestEntries)
+		if err == nil {
+			view.entries, err = rowsOf(v.party, entries)
+		}
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return view, err
 	}
-	view.entries, err = rowsOf(v.party, entries)
+	for _, i := range append(offers, transfers...) {
+		if i.To == v.party {
+			view.waiting++
+		}
+	}
+	view.total, view.dollars, err = worth(view.balance, view.market.Price)
 	return view, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 	"github.com/ledgerlake/ledgerlake/query/console/walletapi"
@@ -208,48 +209,52 @@ func listOf(ctx context.Context, v *visit, name, title string, keep func(*wallet
 	return view, nil
 }
 
+// wantedList is a list that a page shows.
+type wantedList struct {
+	name, title string
+	keep        func(*walletapi.Item) bool
+}
+
 // showLists is a page of lists, which keeps itself up to date.
-func showLists(ctx context.Context, v *visit, title, about string, names ...string) (page.Page, error) {
-	var lists []listView
-	for _, name := range names {
-		list, err := listOf(ctx, v, name, "", nil)
-		if err != nil {
-			return page.Page{}, err
-		}
-		lists = append(lists, list)
+func showLists(ctx context.Context, v *visit, title, about string, wanted ...wantedList) (page.Page, error) {
+	lists := make([]listView, len(wanted))
+	group, ctx := guard.WithContext(ctx)
+	for n, l := range wanted {
+		group.Go(func() (err error) {
+			lists[n], err = listOf(ctx, v, l.name, l.title, l.keep)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return page.Page{}, err
 	}
 	return made(v, title, listsPage(v, title, about, lists))
+}
+
+// named are lists with the titles of their kinds.
+func named(names ...string) (wanted []wantedList) {
+	for _, name := range names {
+		wanted = append(wanted, wantedList{name: name})
+	}
+	return wanted
 }
 
 // transfers are the offers and transfers that come in and go out.
 func (w *Wallet) transfers(ctx context.Context, v *visit) (page.Page, error) {
 	incoming := func(i *walletapi.Item) bool { return i.To == v.party }
 	outgoing := func(i *walletapi.Item) bool { return i.From == v.party }
-	var lists []listView
-	for _, l := range []struct {
-		name, title string
-		keep        func(*walletapi.Item) bool
-	}{
-		{"transfers", "Transfers to you", incoming}, {"offers", "Offers to you", incoming},
-		{"transfers", "Transfers from you", outgoing}, {"offers", "Offers from you", outgoing}, {"accepted", "", nil},
-	} {
-		list, err := listOf(ctx, v, l.name, l.title, l.keep)
-		if err != nil {
-			return page.Page{}, err
-		}
-		lists = append(lists, list)
-	}
-	const title = "Offers and transfers"
-	return made(v, title, listsPage(v, title, "What has ended is in the history.", lists))
+	return showLists(ctx, v, "Offers and transfers", "What has ended is in the history.",
+		wantedList{"transfers", "Transfers to you", incoming}, wantedList{"offers", "Offers to you", incoming},
+		wantedList{"transfers", "Transfers from you", outgoing}, wantedList{"offers", "Offers from you", outgoing}, wantedList{name: "accepted"})
 }
 
 // requests are what others ask the user to pay.
 func (w *Wallet) requests(ctx context.Context, v *visit) (page.Page, error) {
 	return showLists(ctx, v, "Requests", "What apps and services ask you to pay or to lock.",
-		"payments", "subscription-requests", "allocation-requests", "paid", "first-payments", "subscriptions", "allocations")
+		named("payments", "subscription-requests", "allocation-requests", "paid", "first-payments", "subscriptions", "allocations")...)
 }
 
 // delegations are by which the user collects rewards for others.
 func (w *Wallet) delegations(ctx context.Context, v *visit) (page.Page, error) {
-	return showLists(ctx, v, "Delegations", "A delegation lets your wallet collect the rewards of somebody else, and merge their coins down to a limit.", "proposals", "delegations")
+	return showLists(ctx, v, "Delegations", "A delegation lets your wallet collect the rewards of somebody else, and merge their coins down to a limit.", named("proposals", "delegations")...)
 }

@@ -206,7 +206,7 @@ func afford(ctx context.Context, v *visit, view *confirmView) error {
 	if more {
 		view.effect += " You do not have as many coins now: without them the offer is withdrawn when the receiver accepts."
 	}
-	market, err := v.user.Market(ctx)
+	market, err := v.user.Market(ctx, balance.Round)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type trafficForm struct {
 	receiverProblem, bytesProblem  string
 	denied                         string
 	dollars, coins, least, balance string
+	price                          string // of a megabyte, in words
 	expires                        schemas.Micros
 }
 
@@ -36,15 +37,13 @@ func (w *Wallet) traffic(ctx context.Context, v *visit) (page.Page, error) {
 }
 
 func showTraffic(ctx context.Context, v *visit, form trafficForm) (page.Page, error) {
-	market, err := v.user.Market(ctx)
+	market, _, err := marketOf(ctx, v)
 	if err != nil {
 		return page.Page{}, err
 	}
 	form.least = market.LeastTraffic
-	if form.bytesProblem == "" {
-		if form.dollars, form.coins, err = trafficCost(1_000_000, market); err != nil {
-			return page.Page{}, err
-		}
+	if form.price, err = priceText(market); err != nil {
+		return page.Page{}, err
 	}
 	if form.bad() {
 		return failed(v, "Traffic", trafficPage(v, form))
@@ -52,12 +51,35 @@ func showTraffic(ctx context.Context, v *visit, form trafficForm) (page.Page, er
 	return made(v, "Traffic", trafficPage(v, form))
 }
 
+// marketOf is what things cost, and what the user has.
+func marketOf(ctx context.Context, v *visit) (m walletapi.Market, b walletapi.Balance, err error) {
+	if b, err = v.user.Balance(ctx); err != nil {
+		return m, b, err
+	}
+	m, err = v.user.Market(ctx, b.Round)
+	return m, b, err
+}
+
+// priceText says what a megabyte costs.
+func priceText(m walletapi.Market) (string, error) {
+	dollars, coins, err := trafficCost(1_000_000, m)
+	switch {
+	case err != nil || dollars == "":
+		return "", err
+	case coins == "":
+		return "A megabyte costs " + page.Grouped(dollars) + " USD.", nil
+	}
+	return "A megabyte costs " + page.Grouped(dollars) + " USD, which is " + page.Grouped(coins) + " coins now.", nil
+}
+
 // entered reads the form, and what it asks for.
 func (w *Wallet) entered(ctx context.Context, v *visit) (form trafficForm, t walletapi.Traffic, market walletapi.Market, err error) {
 	form = trafficForm{once: onceOf(v), receiver: v.Field("receiver"), bytes: v.Field("bytes")}
-	if market, err = v.user.Market(ctx); err != nil {
+	market, balance, err := marketOf(ctx, v)
+	if err != nil {
 		return form, t, market, err
 	}
+	form.balance = balance.Unlocked
 	bytes, err := strconv.ParseInt(form.bytes, 10, 64)
 	least, _ := strconv.ParseInt(market.LeastTraffic, 10, 64) // 0 if the network does not say
 	if err != nil || bytes < max(least, 1) || bytes > maxTraffic {
@@ -85,11 +107,6 @@ func (w *Wallet) checkTraffic(ctx context.Context, v *visit) (page.Page, error) 
 	if form.dollars, form.coins, err = trafficCost(t.Bytes, market); err != nil {
 		return page.Page{}, err
 	}
-	balance, err := v.user.Balance(ctx)
-	if err != nil {
-		return page.Page{}, err
-	}
-	form.balance = balance.Unlocked
 	return made(v, "Confirm", confirmTraffic(v, form))
 }
 

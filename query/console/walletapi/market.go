@@ -9,8 +9,8 @@ import (
 
 // Market is what things cost on the network now.
 type Market struct {
-	// Round is the latest open one, and Price that of a coin in USD.
-	Round, Price string
+	// Price is that of a coin in USD, "" while no round is open.
+	Price string
 	// TrafficPrice is in USD for a megabyte, LeastTraffic in bytes.
 	TrafficPrice, LeastTraffic string
 	// CreateFee and LockFee are in coins, per coin that is made and per holder of a lock;
@@ -50,8 +50,8 @@ type fee struct {
 	Rate string `json:"rate"`
 }
 
-// Market asks for it.
-func (u *User) Market(ctx context.Context) (m Market, err error) {
+// Market asks for it. round is the latest one that has opened, which Balance tells.
+func (u *User) Market(ctx context.Context, round int64) (m Market, err error) {
 	var rules struct {
 		Coin   withState `json:"coin_rules"`
 		Amulet withState `json:"amulet_rules"`
@@ -70,21 +70,17 @@ func (u *User) Market(ctx context.Context) (m Market, err error) {
 	now := p.Schedule.Now
 	m.CreateFee, m.LockFee, m.HoldingRate, m.TransferFee = now.Transfer.Create.Fee, now.Transfer.Lock.Fee, now.Transfer.Holding.Rate, now.Transfer.Transfer.Rate
 	m.TrafficPrice, m.LeastTraffic, m.PreapprovalFee, m.Synchronizer = now.Synchronizer.Fees.Price, now.Synchronizer.Fees.Least, now.Preapproval, now.Synchronizer.Active
-	m.Round, m.Price, err = priceOf(ctx, u)
+	m.Price, err = priceOf(ctx, u, round)
 	return m, err
 }
 
-// priceOf is that of a coin in the latest round that has opened.
-func priceOf(ctx context.Context, u *User) (round, price string, err error) {
+// priceOf is the price of a coin in an open round, "" if there is no such round.
+func priceOf(ctx context.Context, u *User, round int64) (string, error) {
 	var rounds struct {
 		Open []withState `json:"open_mining_rounds"`
 	}
 	if err := u.call(ctx, "GET", "/v0/scan-proxy/open-and-issuing-mining-rounds", nil, &rounds); err != nil {
-		return "", "", err
-	}
-	balance, err := u.Balance(ctx) // knows which of them have opened by ledger time
-	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	for _, r := range rounds.Open {
 		var p struct {
@@ -94,13 +90,13 @@ func priceOf(ctx context.Context, u *User) (round, price string, err error) {
 			} `json:"round"`
 		}
 		if err := r.Contract.decode(&p); err != nil {
-			return "", "", err
+			return "", err
 		}
-		if n, err := p.Round.Number.Int64(); err == nil && n == balance.Round {
-			return p.Round.Number.String(), p.Price, nil
+		if n, err := p.Round.Number.Int64(); err == nil && n == round {
+			return p.Price, nil
 		}
 	}
-	return "", "", nil
+	return "", nil
 }
 
 // Named is the party that has a name; the error is of class NotFound if nobody has.

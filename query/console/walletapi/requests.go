@@ -1,11 +1,14 @@
 package walletapi
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
@@ -253,29 +256,39 @@ var couponLists = []struct{ path, member, kind string }{
 }
 
 // Coupons lists up to 1,000 of each kind.
-func (u *User) Coupons(ctx context.Context) (coupons []Coupon, err error) {
-	for _, l := range couponLists {
-		contracts, err := u.list(ctx, "/v0/wallet/"+l.path, l.member)
-		if err != nil {
+func (u *User) Coupons(ctx context.Context) ([]Coupon, error) {
+	lists := make([][]Coupon, len(couponLists))
+	group, ctx := guard.WithContext(ctx)
+	for n, l := range couponLists {
+		group.Go(func() (err error) {
+			lists[n], err = u.coupons(ctx, "/v0/wallet/"+l.path, l.member, l.kind)
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(lists...), err
+}
+
+// coupons lists those of one kind.
+func (u *User) coupons(ctx context.Context, path, member, kind string) ([]Coupon, error) {
+	contracts, err := u.list(ctx, path, member)
+	if err != nil {
+		return nil, err
+	}
+	coupons := make([]Coupon, len(contracts))
+	for i := range contracts {
+		c := &contracts[i].Contract
+		var p struct {
+			Amount string `json:"amount"`
+			Weight string `json:"weight"`
+			Round  struct {
+				Number string `json:"number"`
+			} `json:"round"`
+		}
+		if err := c.decode(&p); err != nil {
 			return nil, err
 		}
-		for i := range contracts {
-			c := &contracts[i].Contract
-			var p struct {
-				Amount string `json:"amount"`
-				Weight string `json:"weight"`
-				Round  struct {
-					Number string `json:"number"`
-				} `json:"round"`
-			}
-			if err := c.decode(&p); err != nil {
-				return nil, err
-			}
-			if p.Amount == "" && p.Weight != "" {
-				p.Amount = p.Weight
-			}
-			coupons = append(coupons, Coupon{ID: c.ID, Kind: l.kind, Amount: p.Amount, Round: p.Round.Number, Created: instant(c.Created)})
-		}
+		coupons[i] = Coupon{ID: c.ID, Kind: kind, Amount: cmp.Or(p.Amount, p.Weight), Round: p.Round.Number, Created: instant(c.Created)}
 	}
 	return coupons, nil
 }
