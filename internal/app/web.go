@@ -22,9 +22,9 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/console/login"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 	"github.com/ledgerlake/ledgerlake/query/console/values"
-	"github.com/ledgerlake/ledgerlake/query/scan"
 	"github.com/ledgerlake/ledgerlake/query/console/wallet"
 	"github.com/ledgerlake/ledgerlake/query/console/walletapi"
+	"github.com/ledgerlake/ledgerlake/query/scan"
 )
 
 // statusFresh is how old the state of history on a page may be.
