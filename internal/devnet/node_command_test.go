@@ -121,6 +121,12 @@ func TestNodeCommandRights(t *testing.T) {
 		{"executor", "/v2/commands/completions", completions},
 		{"actor", "/v2/commands/completions", fmt.Sprintf(`{"parties":[%q,%q]}`, mine, other)},
 		{"actor", "/v2/commands/completions", fmt.Sprintf(`{"userId":"reader","parties":[%q]}`, mine)},
+		{"actor", "/v2/commands/command-completions", `{}`},
+		{"actor", "/v2/commands/submit-and-wait-for-transaction-tree", commandBody(other, "c")},
+		{"actor", "/v2/updates/get-updates-page", fmt.Sprintf(`{"updateFormat":%s}`, everything)},
+		{"actor", "/v2/state/active-contracts-page", fmt.Sprintf(`{"eventFormat":%s}`, anyParty)},
+		{"actor", "/v2/package-vetting/update", `{}`},
+		{"actor", "/v2/idps", `{}`},
 		{"actor", "/v2/events/events-by-contract-id", fmt.Sprintf(`{"contractId":"00","eventFormat":%s}`, anyParty)},
 		{"actor", "/v2/updates/update-by-offset", fmt.Sprintf(`{"offset":1,"updateFormat":%s}`, everything)},
 	} {
@@ -153,6 +159,9 @@ func TestNodeCompletionRefusals(t *testing.T) {
 			want = "INVALID_ARGUMENT"
 		}
 		for _, path := range []string{"/v2/commands/completions", "/v2/commands/command-completions"} {
+			if tc.name == "no parties" && path != "/v2/commands/completions" {
+				continue // that is all of them
+			}
 			if e := c.failure(path, tc.body); e.Code != want {
 				t.Errorf("%s: websocket ends with %+v, want %s", tc.name, e, want)
 			}

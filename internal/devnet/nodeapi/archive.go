@@ -126,6 +126,18 @@ func (n *partyServer) uploadArchive(r *http.Request) (any, error) {
 	return map[string]any{}, nil
 }
 
+// validateArchive says whether a .dar file could be uploaded, and keeps nothing of it.
+func (n *partyServer) validateArchive(r *http.Request) (any, error) {
+	dar, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxArchive))
+	if err == nil {
+		_, err = payloadsOf(dar)
+	}
+	if err != nil {
+		return nil, nodeRefusal("INVALID_DAR", "Dar file is corrupt: %s", err)
+	}
+	return rawJSON{}, nil
+}
+
 // archive serves the bytes of a package.
 func (n *partyServer) archive(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("package")

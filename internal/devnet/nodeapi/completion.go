@@ -169,15 +169,35 @@ func (n *commandServer) completionsOf(ctx context.Context, body []byte) (element
 	if err := reply.Unmarshal(body, &q); err != nil {
 		return nil, err
 	}
-	who := principalOf(ctx)
-	user, err := who.userFor(q.UserID)
+	user, err := principalOf(ctx).userFor(q.UserID)
 	if err != nil {
 		return nil, err
 	}
 	if len(q.Parties) == 0 {
 		return nil, missingField("parties")
 	}
-	for _, name := range q.Parties {
+	return n.openCompletions(ctx, &completionStream{node: n, user: user, parties: q.Parties, cursor: q.Begin})
+}
+
+// commandCompletionsOf opens streams of the completions of some parties, or of all, whoever submitted the
+// commands.
+func (n *commandServer) commandCompletionsOf(ctx context.Context, body []byte) (elementStream, error) {
+	var q completionsRequest
+	if err := reply.Unmarshal(body, &q); err != nil {
+		return nil, err
+	}
+	if len(q.Parties) == 0 {
+		if err := principalOf(ctx).mayReadAny(); err != nil {
+			return nil, err
+		}
+	}
+	return n.openCompletions(ctx, &completionStream{node: n, anyUser: true, parties: q.Parties, cursor: q.Begin})
+}
+
+// openCompletions checks a stream of completions that begins after its cursor.
+func (n *commandServer) openCompletions(ctx context.Context, c *completionStream) (elementStream, error) {
+	who := principalOf(ctx)
+	for _, name := range c.parties {
 		if err := checkPartyID("parties", name); err != nil {
 			return nil, err
 		}
@@ -189,14 +209,15 @@ func (n *commandServer) completionsOf(ctx context.Context, body []byte) (element
 	dropped := n.completions.Dropped
 	n.completions.mu.Unlock()
 	switch end := n.reads.currentEnd(); {
-	case q.Begin < 0:
-		return nil, invalidArgument("begin_exclusive %d is negative", q.Begin)
-	case q.Begin > end:
-		return nil, afterLedgerEnd("Begin", q.Begin, end)
-	case q.Begin < dropped && q.Begin > 0:
-		return nil, prunedData(q.Begin, dropped)
+	case c.cursor < 0:
+		return nil, invalidArgument("begin_exclusive %d is negative", c.cursor)
+	case c.cursor > end:
+		return nil, afterLedgerEnd("Begin", c.cursor, end)
+	case c.cursor < dropped && c.cursor > 0:
+		return nil, prunedData(c.cursor, dropped)
 	}
-	return &completionStream{node: n, user: user, parties: q.Parties, cursor: max(q.Begin, dropped)}, nil
+	c.cursor = max(c.cursor, dropped)
+	return c, nil
 }
 
 // userFor returns the user on whose behalf a request is made, that may name it.
@@ -213,9 +234,10 @@ func (p principal) userFor(named string) (string, error) {
 // completionStream gives the completions of a user's commands, without end.
 type completionStream struct {
 	node    *commandServer
-	user    string
-	parties []string
-	cursor  int64 // all up to here was given
+	user    string // whose commands, unless anyUser
+	anyUser bool
+	parties []string // none stands for all
+	cursor  int64    // all up to here was given
 }
 
 func (c *completionStream) Close() {}
@@ -252,8 +274,8 @@ func (c *completionStream) take() ([][]byte, <-chan struct{}, bool, error) {
 }
 
 func (c *completionStream) wants(e *Completion) bool {
-	return e.Change.user == c.user &&
-		slices.ContainsFunc(e.actAs, func(p string) bool { return slices.Contains(c.parties, p) })
+	return (c.anyUser || e.Change.user == c.user) && (len(c.parties) == 0 ||
+		slices.ContainsFunc(e.actAs, func(p string) bool { return slices.Contains(c.parties, p) }))
 }
 
 // idle returns a checkpoint: how far the stream has come.

@@ -34,12 +34,14 @@ var errorClasses = map[string]errorClass{
 	"IDENTITY_PROVIDER_CONFIG_NOT_FOUND":                 {grpcNotFound, categoryMissing},
 	"NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT": {grpcNotFound, categoryMissing},
 
-	"DUPLICATE_COMMAND":                        {grpcAlreadyExists, categoryExists},
-	"USER_ALREADY_EXISTS":                      {grpcAlreadyExists, categoryExists},
-	"SUBMISSION_ALREADY_IN_FLIGHT":             {grpcAborted, categoryContention},
-	"CONCURRENT_USER_UPDATE_DETECTED":          {grpcAborted, categoryContention},
-	"CONCURRENT_PARTY_DETAILS_UPDATE_DETECTED": {grpcAborted, categoryContention},
-	"JSON_API_PACKAGE_SELECTION_FAILED":        {grpcFailedPrecondition, categoryInvalidState},
+	"IDENTITY_PROVIDER_CONFIG_ALREADY_EXISTS":        {grpcAlreadyExists, categoryExists},
+	"IDENTITY_PROVIDER_CONFIG_ISSUER_ALREADY_EXISTS": {grpcAlreadyExists, categoryExists},
+	"DUPLICATE_COMMAND":                              {grpcAlreadyExists, categoryExists},
+	"USER_ALREADY_EXISTS":                            {grpcAlreadyExists, categoryExists},
+	"SUBMISSION_ALREADY_IN_FLIGHT":                   {grpcAborted, categoryContention},
+	"CONCURRENT_USER_UPDATE_DETECTED":                {grpcAborted, categoryContention},
+	"CONCURRENT_PARTY_DETAILS_UPDATE_DETECTED":       {grpcAborted, categoryContention},
+	"JSON_API_PACKAGE_SELECTION_FAILED":              {grpcFailedPrecondition, categoryInvalidState},
 }
 
 // nodeRefusal returns the error of a code of errorClasses.

@@ -65,8 +65,8 @@ func (n *partyServer) packageNamed(name string) (id, version string, ok bool) {
 // knownPackage is a version of a package of the network, which every node has and vets.
 type knownPackage struct {
 	ID      string `json:"packageId"`
-	Name    string `json:"packageName"`
-	Version string `json:"packageVersion"`
+	Name    string `json:"packageName,omitempty"`
+	Version string `json:"packageVersion,omitempty"`
 }
 
 // knownPackages are all of them, by id.
@@ -100,37 +100,5 @@ func (n *partyServer) packageStatus(r *http.Request) (any, error) {
 	return map[string]string{"packageStatus": status}, nil
 }
 
-type vettedRequest struct {
-	Packages struct {
-		IDs      []string `json:"packageIds"`
-		Prefixes []string `json:"packageNamePrefixes"`
-	} `json:"packageMetadataFilter"`
-	Topology struct {
-		Participants  []string `json:"participantIds"`
-		Synchronizers []string `json:"synchronizerIds"`
-	} `json:"topologyStateFilter"`
-}
-
-// vettedPackages answers with what this node has vetted on each synchronizer, which is all.
-func (n *partyServer) vettedPackages(_ *http.Request, q *vettedRequest) (any, error) {
-	filter := q.Packages
-	packages := slices.DeleteFunc(n.knownPackages(), func(p knownPackage) bool {
-		named := slices.Contains(filter.IDs, p.ID) || slices.ContainsFunc(filter.Prefixes, func(prefix string) bool { return strings.HasPrefix(p.Name, prefix) })
-		return !named && len(filter.IDs)+len(filter.Prefixes) > 0
-	})
-	vetted := []map[string]any{}
-	for _, synchronizer := range n.view.Names.Synchronizers {
-		if asks(q.Topology.Participants, n.view.Uid()) && asks(q.Topology.Synchronizers, synchronizer) && len(packages) > 0 {
-			vetted = append(vetted, map[string]any{"packages": packages, "participantId": n.view.Uid(), "synchronizerId": synchronizer, "topologySerial": 1})
-		}
-	}
-	return map[string]any{"vettedPackages": vetted, "nextPageToken": ""}, nil
-}
-
 // asks reports whether a filter names something; an empty one names everything.
 func asks(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
-
-// identityProviders answers that there are none beside the node's own.
-func (n *userServer) identityProviders(*http.Request) (any, error) {
-	return map[string]any{"identityProviderConfigs": []string{}}, nil
-}

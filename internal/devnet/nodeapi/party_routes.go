@@ -13,7 +13,7 @@ import (
 
 func (n *partyServer) listParties(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	if err := checkIdentityProvider(query.Get("identity-provider-id")); err != nil {
+	if err := n.checkIdentityProvider(query.Get("identity-provider-id")); err != nil {
 		return nil, err
 	}
 	p, err := pageOf(r, maxPartiesPage)
@@ -32,7 +32,7 @@ func (n *partyServer) listParties(r *http.Request) (any, error) {
 // query.
 func (n *partyServer) getParties(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	if err := checkIdentityProvider(query.Get("identity-provider-id")); err != nil {
+	if err := n.checkIdentityProvider(query.Get("identity-provider-id")); err != nil {
 		return nil, err
 	}
 	found := []PartyDetails{}
@@ -82,7 +82,7 @@ func (n *partyServer) allocateParty(r *http.Request, q *allocatePartyRequest) (a
 
 // checkNewParty verifies where a party is to live and who is to act as it.
 func (n *partyServer) checkNewParty(identityProvider, synchronizer, user string) error {
-	if err := checkIdentityProvider(identityProvider); err != nil {
+	if err := n.checkIdentityProvider(identityProvider); err != nil {
 		return err
 	}
 	if synchronizer != "" && !slices.Contains(n.view.Names.Synchronizers, synchronizer) {

@@ -58,7 +58,8 @@ func NodeHandler(l *ledger.Ledger, o NodeOptions) (http.Handler, error) {
 	o.CheckpointDelay = cmp.Or(o.CheckpointDelay, time.Second)
 	core := nodeCore{options: o, ledger: l, store: l.Store, view: l.View, formats: newFormats(l.View),
 		users: newNodeUsers(o.Auth), parties: l.Parties, completions: NewCompletionLog(o.CompletionsKept),
-		events: newContractEvents(l.Store), archives: &archives{payloads: map[string][]byte{}}}
+		events: newContractEvents(l.Store), archives: &archives{payloads: map[string][]byte{}},
+		providers: &identityProviders{byID: map[string]identityProvider{}}, vetting: &vetting{}}
 	n := &nodeServer{nodeCore: core, reads: &readServer{core}, hosting: &partyServer{core}, accounts: &userServer{core}}
 	n.commands = &commandServer{core, n.reads, n.hosting}
 	if l.Config.Keep {
@@ -81,6 +82,8 @@ type nodeCore struct {
 	completions *completionLog
 	events      *contractEvents
 	archives    *archives
+	providers   *identityProviders
+	vetting     *vetting
 }
 
 // nodeServer serves a participant's view. The operations belong to its parts, by what they
@@ -118,6 +121,9 @@ func (n *nodeServer) routes() http.Handler {
 		{users, "GET", "/v2/updates/flats", n.socket(n.reads.updatesOf)},
 		{users, "GET", "/v2/state/active-contracts", n.socket(n.reads.contractsOf)},
 		{users, "POST", "/v2/state/active-contracts", n.list(n.reads.contractsOf)},
+		{users, "POST", "/v2/updates/get-updates-page", asked(n.reads.updatesPage)},
+		{users, "POST", "/v2/state/active-contracts-page", asked(n.reads.contractsPage)},
+		{users, "GET", "/v2/state/active-contracts-page", asked(n.reads.contractsPage)},
 		{users, "GET", "/v2/state/ledger-end", answered(n.ledgerEnd)},
 		{users, "GET", "/v2/state/latest-pruned-offsets", answered(n.prunedOffsets)},
 		{users, "GET", "/v2/state/connected-synchronizers", answered(n.synchronizers)},
@@ -127,22 +133,33 @@ func (n *nodeServer) routes() http.Handler {
 		{users, "POST", "/v2/events/events-by-contract-id", asked(n.reads.eventsByContractID)},
 		{users, "POST", "/v2/commands/submit-and-wait", asked(n.commands.submitAndWait)},
 		{users, "POST", "/v2/commands/submit-and-wait-for-transaction", asked(n.commands.submitAndWaitForTransaction)},
+		{users, "POST", "/v2/commands/submit-and-wait-for-transaction-tree", asked(n.commands.submitAndWaitForTree)},
 		{users, "POST", "/v2/commands/async/submit", asked(n.commands.submitAsync)},
 		{users, "POST", "/v2/commands/completions", n.list(n.commands.completionsOf)},
 		{users, "GET", "/v2/commands/completions", n.socket(n.commands.completionsOf)},
-		{users, "GET", "/v2/commands/command-completions", n.socket(n.commands.completionsOf)},
+		{users, "POST", "/v2/commands/command-completions", n.list(n.commands.commandCompletionsOf)},
+		{users, "GET", "/v2/commands/command-completions", n.socket(n.commands.commandCompletionsOf)},
 		{users, "POST", "/v2/interactive-submission/prepare", asked(n.commands.prepare)},
 		{users, "POST", "/v2/interactive-submission/execute", asked(n.commands.executePrepared)},
 		{users, "POST", "/v2/interactive-submission/executeAndWait", asked(n.commands.executePreparedAndWait)},
 		{users, "POST", "/v2/interactive-submission/executeAndWaitForTransaction", asked(n.commands.executePreparedForTransaction)},
 		{users, "POST", "/v2/interactive-submission/preferred-packages", asked(n.hosting.preferredPackages)},
+		{users, "GET", "/v2/interactive-submission/preferred-package-version", answered(n.hosting.preferredPackage)},
 		{users, "GET", "/v2/packages", answered(n.hosting.listPackages)},
 		{managers, "POST", "/v2/packages", answered(n.hosting.uploadArchive)},
 		{managers, "POST", "/v2/dars", answered(n.hosting.uploadArchive)},
+		{managers, "POST", "/v2/dars/validate", answered(n.hosting.validateArchive)},
 		{users, "GET", "/v2/packages/{package}", n.hosting.archive},
 		{users, "GET", "/v2/packages/{package}/status", answered(n.hosting.packageStatus)},
 		{users, "POST", "/v2/package-vetting/list", asked(n.hosting.vettedPackages)},
-		{managers, "GET", "/v2/idps", answered(n.accounts.identityProviders)},
+		{users, "GET", "/v2/package-vetting", askedPerhaps(n.hosting.vettedPackages)},
+		{managers, "POST", "/v2/package-vetting", asked(n.hosting.updateVetting)},
+		{managers, "POST", "/v2/package-vetting/update", asked(n.hosting.updateVetting)},
+		{managers, "GET", "/v2/idps", answered(n.accounts.listProviders)},
+		{managers, "POST", "/v2/idps", asked(n.accounts.createProvider)},
+		{managers, "GET", "/v2/idps/{provider}", answered(n.accounts.getProvider)},
+		{managers, "PATCH", "/v2/idps/{provider}", asked(n.accounts.updateProvider)},
+		{managers, "DELETE", "/v2/idps/{provider}", answered(n.accounts.deleteProvider)},
 		{managers, "GET", "/v2/parties", answered(n.hosting.listParties)},
 		{managers, "POST", "/v2/parties", asked(n.hosting.allocateParty)},
 		{managers, "GET", "/v2/parties/{party}", answered(n.hosting.getParties)},
@@ -157,6 +174,7 @@ func (n *nodeServer) routes() http.Handler {
 		{users, "GET", "/v2/users/{user}/rights", answered(n.accounts.userRights)},
 		{managers, "POST", "/v2/users/{user}/rights", asked(n.accounts.grantRights)},
 		{managers, "PATCH", "/v2/users/{user}/rights", asked(n.accounts.revokeRights)},
+		{managers, "PATCH", "/v2/users/{user}/identity-provider-id", asked(n.accounts.moveUser)},
 		{users, "GET", "/v2/authenticated-user", answered(n.accounts.authenticatedUser)},
 		{everybody, "GET", "/v2/version", answered(n.version)},
 		{everybody, "GET", "/livez", n.healthy},
@@ -289,7 +307,12 @@ func (n *readServer) contractsOf(ctx context.Context, body []byte) (elementStrea
 	if q.At == nil {
 		return nil, reply.BadRequest("invalid body: activeAtOffset is required")
 	}
-	f, err := n.formats.contracts(&q)
+	return n.openContracts(ctx, &q)
+}
+
+// openContracts opens the stream of the contracts that are active at an offset.
+func (n *readServer) openContracts(ctx context.Context, q *contractsRequest) (elementStream, error) {
+	f, err := n.formats.contracts(q)
 	if err != nil {
 		return nil, err
 	}

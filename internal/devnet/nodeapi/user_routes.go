@@ -15,14 +15,6 @@ type fieldMask struct {
 	Paths []string `json:"paths"`
 }
 
-// checkIdentityProvider refuses identity providers: there is the default one only.
-func checkIdentityProvider(id string) error {
-	if id == "" || id == "default" {
-		return nil
-	}
-	return nodeRefusal("IDENTITY_PROVIDER_CONFIG_NOT_FOUND", "Identity provider config %q has not been found.", id)
-}
-
 // page says which part of a list a request wants.
 type page struct {
 	after string // the last element of the page before
@@ -81,7 +73,7 @@ func (n *userServer) createUser(r *http.Request, q *createUserRequest) (any, err
 	if q.User == nil {
 		return nil, reply.BadRequest("invalid body: user is required")
 	}
-	if err := checkIdentityProvider(q.User.IdentityProviderID); err != nil {
+	if err := n.checkIdentityProvider(q.User.IdentityProviderID); err != nil {
 		return nil, err
 	}
 	rights, err := decodeRights(q.Rights)
@@ -118,7 +110,7 @@ func (n *userServer) readableUser(r *http.Request, id string) (ledger.WireUser, 
 			return ledger.WireUser{}, nil, err
 		}
 	}
-	if err := checkIdentityProvider(r.URL.Query().Get("identity-provider-id")); err != nil {
+	if err := n.checkIdentityProvider(r.URL.Query().Get("identity-provider-id")); err != nil {
 		return ledger.WireUser{}, nil, err
 	}
 	return n.users.get(id)
@@ -176,7 +168,7 @@ func (n *userServer) changeRights(r *http.Request, q *rightsRequest, change func
 	if q.UserID != "" && q.UserID != id {
 		return nil, invalidArgument("userId %q is not the user of the path, %q", q.UserID, id)
 	}
-	if err := checkIdentityProvider(q.IdentityProviderID); err != nil {
+	if err := n.checkIdentityProvider(q.IdentityProviderID); err != nil {
 		return nil, err
 	}
 	rights, err := decodeRights(q.Rights)
