@@ -28,7 +28,8 @@ var (
 	storedNodeMovements string
 )
 
-// Audit checks table movements at its watermark, without a look at how it was derived before:
+// Audit checks tables movements and round_entries at their watermark, without a look at how they were derived
+// before:
 //
 //   - every row is what history gives, derived again;
 //   - in each update the movements add up to what was created and consumed, transfers to nothing, and locks
@@ -77,7 +78,7 @@ func dayOf(p schemas.Position) day {
 }
 
 // daySums sum rows up whatever their order.
-type daySums struct{ expected, stored uint64 }
+type daySums struct{ expected, stored, expectedEntries, storedEntries uint64 }
 
 type holder struct{ party, pocket string }
 
@@ -100,10 +101,13 @@ func (a *Audit) Run(ctx context.Context, found func(Difference)) (looked map[str
 	if err := a.readStored(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.readEntries(ctx); err != nil {
+		return nil, err
+	}
 	for _, d := range slices.SortedFunc(maps.Keys(a.days), func(x, y day) int {
 		return cmp.Or(cmp.Compare(x.migration, y.migration), cmp.Compare(x.number, y.number))
 	}) {
-		if s := a.days[d]; s.expected != s.stored {
+		if s := a.days[d]; s.expected != s.stored || s.expectedEntries != s.storedEntries {
 			if err := a.compareDay(ctx, d); err != nil {
 				return nil, err
 			}
@@ -135,18 +139,22 @@ func appendMovement(dst []byte, m *store.Movement) []byte {
 
 // deriveAgain derives all movements and checks each update.
 func (a *Audit) deriveAgain(ctx context.Context, reader *holdings.Reader) error {
-	return a.eachExpected(ctx, reader, func(m *store.Movement) { a.sums(m.Position).expected += a.hash(m) }, a.checkUpdate)
+	return a.eachExpected(ctx, reader, derivation{
+		movement: func(m *store.Movement) { a.sums(m.Position).expected += a.hash(m) },
+		entry:    func(e *store.RoundEntry) { a.sums(e.Position).expectedEntries += hashEntry(e) },
+		updated:  a.checkUpdate,
+	})
 }
 
-// eachExpected is eachMovement for all of the stream.
-func (a *Audit) eachExpected(ctx context.Context, reader *holdings.Reader, each func(*store.Movement), updated func(*coins.Update, []coins.Movement)) error {
+// eachExpected derives all of the stream.
+func (a *Audit) eachExpected(ctx context.Context, reader *holdings.Reader, d derivation) error {
 	lines, err := journals.Read(ctx, a.db, a.stream)
 	if err != nil {
 		return err
 	}
 	var deriver coins.Deriver
 	return journal.EachRange(lines, a.mark, func(after, through schemas.Position) error {
-		return eachMovement(ctx, reader, &deriver, after, through, each, updated)
+		return d.run(ctx, reader, &deriver, after, through)
 	})
 }
 
@@ -252,7 +260,9 @@ func (a *Audit) compareDay(ctx context.Context, d day) error {
 		through = a.mark
 	}
 	var expected, stored []store.Movement
-	if err := a.expectedOf(ctx, d, after, through, func(m *store.Movement) { expected = append(expected, *m) }); err != nil {
+	var entries []store.RoundEntry
+	err := a.expectedOf(ctx, d, after, through, func(m *store.Movement) { expected = append(expected, *m) }, func(e *store.RoundEntry) { entries = append(entries, *e) })
+	if err != nil {
 		return err
 	}
 	params := a.between(d.migration, d.migration, from, from+dayLength-1)
@@ -262,21 +272,21 @@ func (a *Audit) compareDay(ctx context.Context, d day) error {
 	slices.SortFunc(expected, byPlace)
 	slices.SortFunc(stored, byPlace)
 	a.compareRows(expected, stored)
-	return nil
+	return a.compareEntries(ctx, params, entries)
 }
 
-// expectedOf derives the movements of a day, which are between two positions of public history. The order of a
+// expectedOf derives a day, which is between two positions of public history. The order of a
 // node's stream is not that of time.
-func (a *Audit) expectedOf(ctx context.Context, d day, after, through schemas.Position, each func(*store.Movement)) error {
+func (a *Audit) expectedOf(ctx context.Context, d day, after, through schemas.Position, each func(*store.Movement), entry func(*store.RoundEntry)) error {
 	reader := holdings.NewReader(a.db, a.stream, a.catalog, a.log)
 	if !a.isNode() {
-		return eachMovement(ctx, reader, new(coins.Deriver), after, through, each, nil)
+		return derivation{movement: each, entry: entry}.run(ctx, reader, new(coins.Deriver), after, through)
 	}
-	return a.eachExpected(ctx, reader, func(m *store.Movement) {
+	return a.eachExpected(ctx, reader, derivation{movement: func(m *store.Movement) {
 		if dayOf(m.Position) == d {
 			each(m)
 		}
-	}, nil)
+	}})
 }
 
 func (a *Audit) isNode() bool { return a.stream != schemas.ScanStream }

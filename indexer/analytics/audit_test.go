@@ -63,3 +63,39 @@ func TestAuditNamesDamage(t *testing.T) {
 		})
 	}
 }
+
+// TestAuditNamesDamagedRounds damages a row of table round_entries in each way.
+func TestAuditNamesDamagedRounds(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	items := indexertest.ScanItems(t, network(t, devnet.Config{Updates: 400, Seed: 3, Days: 2}))
+	f.write(t, items, len(items)/3, f.movements())
+	if found, looked := f.audit(t); len(found) > 0 || looked["entries of rounds"] < 200 {
+		t.Fatalf("of an undamaged store %v were looked at and found: %q", looked, found)
+	}
+	for _, c := range []struct{ name, statement, expected, found string }{
+		{"lost", "ALTER TABLE round_entries DELETE WHERE %s", "rewards", "no such row"},
+		{"doubled", "INSERT INTO round_entries SELECT * FROM round_entries WHERE %s", "no such row", "rewards"},
+		{"with other rewards", "ALTER TABLE round_entries UPDATE app_rewards = app_rewards + 0.0000000001 WHERE %s", "rewards", "rewards"},
+		{"of other coins", "ALTER TABLE round_entries UPDATE initial_change = -initial_change WHERE %s", "coins", "coins"},
+		{"of other traffic", "ALTER TABLE round_entries UPDATE traffic_bytes = 7777 WHERE %s", "traffic", "7777 bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			row := strings.Split(indexertest.Texts(t, f.DSN, "SELECT concat(toString(round), '|', party, '|', toString(toUnixTimestamp64Micro(record_time))) FROM round_entries WHERE round > 0 ORDER BY cityHash64(record_time, party) LIMIT 1")[0], "|")
+			f.exec(t, "CREATE TABLE undamaged AS round_entries")
+			f.exec(t, "INSERT INTO undamaged SELECT * FROM round_entries")
+			f.exec(t, fmt.Sprintf(c.statement, fmt.Sprintf("round = %s AND party = '%s' AND record_time = fromUnixTimestamp64Micro(%s, 'UTC')", row[0], row[1], row[2]))+
+				map[bool]string{true: " SETTINGS mutations_sync = 2"}[strings.HasPrefix(c.statement, "ALTER")])
+			found, _ := f.audit(t)
+			if len(found) != 1 || !strings.Contains(found[0], "round "+row[0]) || !strings.Contains(found[0], row[1]) {
+				t.Fatalf("of round %s and party %s is found:\n%s", row[0], row[1], strings.Join(found, "\n"))
+			}
+			_, rest, _ := strings.Cut(found[0], ": expected ")
+			if expected, got, _ := strings.Cut(rest, ", found "); !strings.Contains(expected, c.expected) || !strings.Contains(got, c.found) {
+				t.Errorf("expected is %q, found %q", expected, got)
+			}
+			f.exec(t, "EXCHANGE TABLES round_entries AND undamaged")
+			f.exec(t, "DROP TABLE undamaged SYNC")
+		})
+	}
+}

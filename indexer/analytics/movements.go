@@ -20,11 +20,15 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-//go:embed sql/clear_movements.sql
-var clearMovements string
+var (
+	//go:embed sql/clear_movements.sql
+	clearMovements string
+	//go:embed sql/clear_round_entries.sql
+	clearRoundEntries string
+)
 
-// Movements derives table movements from a stream, public history or a node's own, and labels of public
-// history. It follows the stream's watermark as lifetimes do, in a journal of its own. Only one Movements may
+// Movements derives table movements from a stream, public history or a node's own, and of public history labels
+// and what is in which mining round, table round_entries. It follows the stream's watermark as lifetimes do, in a journal of its own. Only one Movements may
 // work on a stream at a time.
 type Movements struct {
 	db       *store.DB
@@ -33,7 +37,8 @@ type Movements struct {
 	reader   *holdings.Reader
 	deriver  coins.Deriver
 	labels   labels
-	rows     *store.Movements // kept from step to step for its memory
+	rows     *store.Movements // kept from step to step for its memory, as entries
+	entries  *store.RoundEntries
 }
 
 // NewMovements returns the movements of a stream, with a catalogue of the choices; pace is the least time
@@ -42,7 +47,7 @@ func NewMovements(db *store.DB, stream string, catalog *values.Catalog, pace tim
 	pace = cmp.Or(pace, 2*time.Second)
 	return &Movements{
 		db: db, stream: stream, labels: labels{db: db, stream: stream, catalog: catalog}, follower: journal.NewFollower(db, stream, journals.MovementsStream(stream), pace, log),
-		reader: holdings.NewReader(db, stream, catalog, log), rows: store.NewMovements(),
+		reader: holdings.NewReader(db, stream, catalog, log), rows: store.NewMovements(), entries: store.NewRoundEntries(),
 	}
 }
 
@@ -81,29 +86,51 @@ func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
 		}
 	}
 	store.Reset(m.rows)
-	err = eachMovement(ctx, m.reader, &m.deriver, row.After, row.Through, func(r *store.Movement) { m.rows.Append(m.stream, r) }, nil)
+	store.Reset(m.entries)
+	err = derivation{
+		movement: func(r *store.Movement) { m.rows.Append(m.stream, r) },
+		entry:    func(e *store.RoundEntry) { m.entries.Append(m.stream, e) },
+	}.run(ctx, m.reader, &m.deriver, row.After, row.Through)
 	if err != nil {
 		return err
 	}
-	return m.db.Insert(ctx, "movements", token, m.rows)
+	if err := m.db.Insert(ctx, "movements", token, m.rows); err != nil {
+		return err
+	}
+	return m.db.Insert(ctx, "round_entries", token, m.entries)
 }
 
-// eachMovement derives the movements of a range, in the order of history. updated is called after those of
-// each update, if it is not nil.
-func eachMovement(ctx context.Context, reader *holdings.Reader, deriver *coins.Deriver, after, through schemas.Position, each func(*store.Movement), updated func(*coins.Update, []coins.Movement)) error {
+// derivation is what to do with what is derived of updates. Members may be nil.
+type derivation struct {
+	movement func(*store.Movement)
+	entry    func(*store.RoundEntry) // of public history alone
+	// updated is called after movements and entries of each update.
+	updated func(*coins.Update, []coins.Movement)
+}
+
+// run derives a range, in the order of history.
+func (d derivation) run(ctx context.Context, reader *holdings.Reader, deriver *coins.Deriver, after, through schemas.Position) error {
 	updates, err := reader.Range(ctx, after, through)
 	if err != nil {
 		return err
 	}
 	for i := range updates {
 		u := &updates[i]
-		row := store.Movement{Position: u.Position, Instrument: u.Admin + "/" + template.CoinInstrument, Round: u.Round}
 		movements := deriver.Update(u)
-		for _, row.Movement = range movements {
-			each(&row)
+		if d.movement != nil {
+			row := store.Movement{Position: u.Position, Instrument: u.Admin + "/" + template.CoinInstrument, Round: u.Round}
+			for _, row.Movement = range movements {
+				d.movement(&row)
+			}
 		}
-		if updated != nil {
-			updated(u, movements)
+		if d.entry != nil && !u.Local {
+			row := store.RoundEntry{Position: schemas.Position{MigrationID: u.Position.MigrationID, RecordTime: u.Position.RecordTime}}
+			for _, row.RoundEntry = range deriver.RoundEntries() {
+				d.entry(&row)
+			}
+		}
+		if d.updated != nil {
+			d.updated(u, movements)
 		}
 	}
 	return nil
@@ -111,8 +138,10 @@ func eachMovement(ctx context.Context, reader *holdings.Reader, deriver *coins.D
 
 // clear drops all rows of the stream.
 func (m *Movements) clear(ctx context.Context) error {
-	if err := m.db.Change(ctx, "movements", clearMovements, "", store.Params{"stream": store.Text(m.stream)}); err != nil {
-		return fmt.Errorf("emptying table movements of %s: %w", m.stream, err)
+	for table, statement := range map[string]string{"movements": clearMovements, "round_entries": clearRoundEntries} {
+		if err := m.db.Change(ctx, table, statement, "", store.Params{"stream": store.Text(m.stream)}); err != nil {
+			return fmt.Errorf("emptying table %s of %s: %w", table, m.stream, err)
+		}
 	}
 	return nil
 }

@@ -144,10 +144,13 @@ func (f *fixture) balances(t *testing.T, at schemas.Position, query string) []st
 	return indexertest.Texts(t, f.DSN, fmt.Sprintf(query, at.MigrationID, instant))
 }
 
-// rows is the count and the sum of hashes of the table.
-func (f *fixture) rows(t *testing.T) string {
+// rows is the count and the sum of hashes of the tables.
+func (f *fixture) rows(t *testing.T) (rows string) {
 	t.Helper()
-	return indexertest.Texts(t, f.DSN, "SELECT concat(toString(count()), ' ', toString(sum(cityHash64(*)))) FROM movements")[0]
+	for _, table := range []string{"movements", "round_entries"} {
+		rows += indexertest.Texts(t, f.DSN, "SELECT concat(' ', toString(count()), ' ', toString(sum(cityHash64(*)))) FROM "+table)[0]
+	}
+	return rows
 }
 
 func (f *fixture) exec(t *testing.T, statement string) {
@@ -197,7 +200,12 @@ func surviveAnyEnd(t *testing.T, stream string, items []schemas.Item) {
 		if err := first.apply(t.Context(), &row); err == nil && first.rows.Rows() > 0 {
 			t.Fatal("a range is applied without its table")
 		}
-		f.exec(t, "RENAME TABLE lost TO movements")
+		f.exec(t, "RENAME TABLE lost TO movements, round_entries TO lost")
+		first, row = announced()
+		if err := first.apply(t.Context(), &row); err == nil && first.entries.Rows() > 0 {
+			t.Fatal("a range is applied without the second of its tables")
+		}
+		f.exec(t, "RENAME TABLE lost TO round_entries")
 		second, row := announced()
 		if err := second.apply(t.Context(), &row); err != nil {
 			t.Fatal(err)
@@ -215,6 +223,7 @@ func surviveAnyEnd(t *testing.T, stream string, items []schemas.Item) {
 		t.Fatalf("the table has %s, undisturbed %s", got, want)
 	}
 	f.exec(t, "ALTER TABLE movements DELETE WHERE entry = 0 SETTINGS mutations_sync = 2")
+	f.exec(t, "ALTER TABLE round_entries DELETE WHERE round % 2 = 0 SETTINGS mutations_sync = 2")
 	m := f.movements()
 	if err := m.Rebuild(t.Context()); err != nil {
 		t.Fatal(err)

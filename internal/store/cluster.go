@@ -295,7 +295,7 @@ var shardedBy = map[string]string{
 	"places":         "place_key",
 	"contracts_live": "contract_id", "contracts_archived": "contract_id", scratchEnds: "contract_id", "wallet_contracts": "contract_id",
 	"ended_contracts": "contract_key", // of the contract id
-	"wallet_log":      "party", "wallet_status": "party", "movements": "party", "balance_hours": "party", "party_hours": "party",
+	"wallet_log":      "party", "wallet_status": "party", "movements": "party", "round_entries": "party", "balance_hours": "party", "party_hours": "party",
 }
 
 // ofNoStream names a text column of each table that is of no stream.

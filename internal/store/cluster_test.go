@@ -24,7 +24,7 @@ func filled(t *testing.T) map[string]Block {
 	rows.Fill(&schemas.Batch{Stream: schemas.ScanStream, Items: schematest.New(schematest.Config{Seed: 3, Items: 200}).Items})
 	blocks := maps.Clone(rows.Blocks())
 	lifetimes, ends, ended := NewLifetimes(), NewEnds(), NewEndedContracts()
-	contracts, entries, statuses, movements := NewWalletContracts(), NewWalletLog(), NewStreamRecords[WalletStatus](), NewMovements()
+	contracts, entries, statuses, movements, inRounds := NewWalletContracts(), NewWalletLog(), NewStreamRecords[WalletStatus](), NewMovements(), NewRoundEntries()
 	hours := NewStreamRecords[struct { // which statements fill on each shard
 		Party string `column:"party,low"`
 	}]()
@@ -41,6 +41,7 @@ func filled(t *testing.T) map[string]Block {
 		contracts.Append("s", &WalletContract{ContractRow: row, Party: party, Ended: i%2 == 0, WalletTerms: WalletTerms{Amount: one, ExpiresAt: NeverArchived}})
 		entries.Append("s", &WalletEntry{Party: party, Offset: int64(i), Receivers: []PartyAmount{{Party: party, Amount: one}}})
 		movements.Append("s", &Movement{Movement: coins.Movement{Party: party, Amount: one, Pocket: coins.Locked, Cause: coins.Mint, Source: coins.FromCoins}})
+		inRounds.Append("s", &RoundEntry{RoundEntry: coins.RoundEntry{Party: party, AppRewards: one}})
 		hours.Append("s", struct {
 			Party string `column:"party,low"`
 		}{party})
@@ -48,7 +49,7 @@ func filled(t *testing.T) map[string]Block {
 	}
 	for table, block := range map[string]Block{
 		"contracts_live": lifetimes, "contracts_archived": lifetimes, "contract_ends": ends, "ended_contracts": ended,
-		"wallet_contracts": contracts, "wallet_log": entries, "wallet_status": statuses, "movements": movements,
+		"wallet_contracts": contracts, "wallet_log": entries, "wallet_status": statuses, "movements": movements, "round_entries": inRounds,
 		"balance_hours": hours, "party_hours": hours,
 	} {
 		blocks[table] = block

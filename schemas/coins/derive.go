@@ -16,6 +16,7 @@ type Deriver struct {
 	transient bool  // the governance party keeps none of the coins that it gets
 	movements []Movement
 	done      []bool // by event: it is told of as a part of its frame
+	entries   []RoundEntry
 }
 
 // Update returns the movements of an update, which are valid until the next call.

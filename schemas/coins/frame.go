@@ -56,12 +56,13 @@ const (
 	Other             = "other"
 )
 
-// Purposes that are told apart by what a transfer does.
+// Purposes that rules tell apart.
 const (
 	purposeTransfer       = "transfer"
 	purposeMerge          = "merge"
 	purposeCollectRewards = "collect_rewards"
 	purposeInstruction    = "instruction"
+	purposeUnlock         = "unlock"
 )
 
 // frames are the choices that explain coins, and the choices around them that say what for. One and its
@@ -108,10 +109,10 @@ var frames = map[string]frame{
 	template.AcceptedAppPaymentReject:                {purpose: "app_payment"},
 	template.AcceptedAppPaymentExpire:                {purpose: "app_payment"},
 
-	template.LockedCoinUnlock:            {kind: transfers, purpose: "unlock"},
-	template.LockedCoinUnlockV2:          {kind: transfers, purpose: "unlock"},
-	template.LockedCoinOwnerExpireLock:   {kind: transfers, purpose: "unlock"},
-	template.LockedCoinOwnerExpireLockV2: {kind: transfers, purpose: "unlock"},
+	template.LockedCoinUnlock:            {kind: transfers, purpose: purposeUnlock},
+	template.LockedCoinUnlockV2:          {kind: transfers, purpose: purposeUnlock},
+	template.LockedCoinOwnerExpireLock:   {kind: transfers, purpose: purposeUnlock},
+	template.LockedCoinOwnerExpireLockV2: {kind: transfers, purpose: purposeUnlock},
 
 	template.CoinExpire:             {kind: expires, burns: Expiry, purpose: "expiry"},
 	template.CoinExpireV2:           {kind: expires, burns: Expiry, purpose: "expiry"},

@@ -63,6 +63,9 @@ type Coin struct {
 	Locked bool
 	// Context is what a lock is for, "" where it does not say.
 	Context string
+	// Since is the mining round of its creation, and Rate what it is charged for each later one.
+	Since int64
+	Rate  decimal.Decimal
 }
 
 // Told is what the argument and the result of a choice say.
@@ -81,7 +84,14 @@ type Told struct {
 	Reference string
 	Reason    string
 	Legs      []TransferLeg
-	Log       *Log // of EventLogHoldingsChange alone
+	Log       *Log      // of EventLogHoldingsChange alone
+	Bought    *Purchase // of CoinRulesBuyMemberTraffic alone
+}
+
+// Purchase is traffic that was bought.
+type Purchase struct {
+	Buyer string
+	Bytes int64
 }
 
 // Log is what the event log says of the coins of an account.

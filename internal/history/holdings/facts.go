@@ -56,7 +56,8 @@ func (f *facts) typesOf(e *store.CoinEvent) *types {
 // coin reads what a coin is created with.
 func (f *facts) coin(e *store.CoinEvent) coins.Coin {
 	f.body.begin(e, f.typesOf(e))
-	c := coins.Coin{Owner: f.body.name(owner), Amount: f.body.amount(amount)}
+	c := coins.Coin{Owner: f.body.name(owner), Amount: f.body.amount(amount), Rate: f.body.amount(rate)}
+	c.Since, _ = f.body.number(since)
 	if strings.HasSuffix(e.TemplateID, ":LockedAmulet") {
 		c.Locked, c.Context = true, string(f.body.text(lockedFor))
 	}
@@ -192,6 +193,10 @@ func (f *facts) told(e *store.CoinEvent) *coins.Told {
 	}
 	if n, ok := b.number(round); ok {
 		t.Round = n
+	}
+	if e.Choice == template.CoinRulesBuyMemberTraffic {
+		t.Bought = &coins.Purchase{Buyer: b.name(buyer)}
+		t.Bought.Bytes, _ = b.number(trafficAmount)
 	}
 	if t.Summed = b.text(appReward) != nil; t.Summed {
 		t.Minted = f.minted()

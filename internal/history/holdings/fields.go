@@ -22,10 +22,14 @@ const (
 	number
 	opensAt
 	entryName
+	since
+	rate
 	// Of arguments of choices.
 	sender
 	description
 	member
+	buyer
+	trafficAmount
 	// Of results.
 	paid
 	round
@@ -40,24 +44,28 @@ const (
 
 // paths are where fields may be, in this order: versions and choices differ.
 var paths = [fieldCount][][]string{
-	owner:       {{"owner"}, {"amulet", "owner"}},
-	amount:      {{"amount", "initialAmount"}, {"amulet", "amount", "initialAmount"}},
-	lockedFor:   {{"lock", "optContext"}},
-	governance:  {{"dso"}, {"amulet", "dso"}},
-	number:      {{"round", "number"}},
-	opensAt:     {{"opensAt"}},
-	entryName:   {{"name"}},
-	sender:      {{"transfer", "sender"}, {"transfer", "sender", "owner"}, {"sender"}},
-	description: {{"description"}},
-	member:      {{"memberId"}},
-	paid:        {{"amuletPaid"}},
-	round:       ofSummary("round", "number"),
-	appReward:   ofSummary("summary", "inputAppRewardAmount"),
-	validator:   ofSummary("summary", "inputValidatorRewardAmount"),
-	liveness:    ofSummary("summary", "inputValidatorFaucetAmount"),
-	operator:    ofSummary("summary", "inputSvRewardAmount"),
-	activity:    ofSummary("summary", "inputUnclaimedActivityRecordAmount"),
-	development: ofSummary("summary", "inputDevelopmentFundAmount"),
+	owner:         {{"owner"}, {"amulet", "owner"}},
+	amount:        {{"amount", "initialAmount"}, {"amulet", "amount", "initialAmount"}},
+	lockedFor:     {{"lock", "optContext"}},
+	governance:    {{"dso"}, {"amulet", "dso"}},
+	number:        {{"round", "number"}},
+	opensAt:       {{"opensAt"}},
+	entryName:     {{"name"}},
+	since:         {{"amount", "createdAt", "number"}, {"amulet", "amount", "createdAt", "number"}},
+	rate:          {{"amount", "ratePerRound", "rate"}, {"amulet", "amount", "ratePerRound", "rate"}},
+	sender:        {{"transfer", "sender"}, {"transfer", "sender", "owner"}, {"sender"}},
+	description:   {{"description"}},
+	member:        {{"memberId"}},
+	buyer:         {{"provider"}},
+	trafficAmount: {{"trafficAmount"}},
+	paid:          {{"amuletPaid"}},
+	round:         append(ofSummary("round", "number"), []string{"expireSum", "round", "number"}),
+	appReward:     ofSummary("summary", "inputAppRewardAmount"),
+	validator:     ofSummary("summary", "inputValidatorRewardAmount"),
+	liveness:      ofSummary("summary", "inputValidatorFaucetAmount"),
+	operator:      ofSummary("summary", "inputSvRewardAmount"),
+	activity:      ofSummary("summary", "inputUnclaimedActivityRecordAmount"),
+	development:   ofSummary("summary", "inputDevelopmentFundAmount"),
 }
 
 // ofSummary is where a transfer's result has something, or that of a choice around it.
