@@ -29,6 +29,7 @@ var networkSpelling = map[string]string{
 	"coin_operation":                   "amulet_operation",
 	"coin_price_votes":                 "amulet_price_votes",
 	"coin_create_fee":                  "amulet_create_fee",
+	"total_coin_balance":               "total_amulet_balance",
 }
 
 // networkPaths maps the neutral path of an operation to the network's own.
@@ -38,6 +39,7 @@ var networkPaths = map[string]string{
 	"/v0/app-instance-names":        "/v0/splice-instance-names",
 	"/v0/coin-price/votes":          "/v0/amulet-price/votes",
 	"/v0/coin-config-for-round":     "/v0/amulet-config-for-round",
+	"/v0/total-coin-balance":        "/v0/total-amulet-balance",
 	"/v0/wallet/coins":              "/v0/wallet/amulets",
 	"/v0/scan-proxy/coin-rules":     "/v0/scan-proxy/amulet-rules",
 }

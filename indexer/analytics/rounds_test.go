@@ -13,6 +13,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/indexer/internal/indexertest"
 	"github.com/ledgerlake/ledgerlake/internal/devnet"
 	"github.com/ledgerlake/ledgerlake/internal/devnet/devnettest"
+	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/coins"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
@@ -293,6 +294,7 @@ func TestRoundsAreThoseOfResults(t *testing.T) {
 	if missing, more := without(want, found), without(found, want); len(missing)+len(more) > 0 {
 		t.Errorf("of %d rows of rounds and parties these are not what results say:\n%s\nbut\n%s", len(found), strings.Join(more, "\n"), strings.Join(missing, "\n"))
 	}
+	book.compareSums(t, f)
 	if len(want) < 300 || book.unseen < 20 {
 		t.Errorf("the history has %d rows, %d of coins that results do not tell of", len(want), book.unseen)
 	}
@@ -301,4 +303,85 @@ func TestRoundsAreThoseOfResults(t *testing.T) {
 // without is a list less what another one has.
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(line string) bool { return slices.Contains(other, line) })
+}
+
+// compareSums compares what is read of rounds with sums over the book.
+func (b *roundBook) compareSums(t *testing.T, f *fixture) {
+	t.Helper()
+	reader := history.NewReader(f.db, f.stream)
+	through, err := reader.MovementsWatermark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first, last = 9, 14
+	sums := make(map[string]history.RoundSum) // by round and party, "" for all, and by the earlier rounds as one
+	rounds, parties := make(map[int64]bool), make(map[string]bool)
+	for key, e := range b.entries {
+		number, party, _ := strings.Cut(key, " ")
+		round, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if round > last {
+			continue
+		}
+		one := history.RoundSum{
+			AppRewards: e.AppRewards, ValidatorRewards: e.ValidatorRewards, TrafficBytes: e.TrafficBytes, TrafficPurchases: e.TrafficPurchases,
+			TrafficSpent: e.TrafficSpent, Initial: e.InitialChange, Rate: e.RateChange,
+		}
+		if round >= first && e != (coins.RoundEntry{}) {
+			parties[party] = true
+		}
+		rounds[max(round, first-1)] = true
+		for _, of := range []string{party, ""} {
+			one.Round, one.Party = max(round, first-1), of
+			for _, at := range []string{fmt.Sprint(one.Round, " ", of), "all " + of} {
+				sums[at] = sums[at].Plus(one)
+			}
+		}
+	}
+	all, err := reader.Rounds().RoundSums(t.Context(), through, "", first, last)
+	if err != nil || len(all) != len(rounds) || len(all) < 5 {
+		t.Fatalf("sums of %d rounds, want %d, %v", len(all), len(rounds), err)
+	}
+	byParty, err := reader.Rounds().RoundPartySums(t.Context(), through, first, last, 10_000)
+	if err != nil || len(byParty) < 30 {
+		t.Fatalf("%d sums of parties, %v", len(byParty), err)
+	}
+	for _, got := range append(all, byParty...) {
+		if want := sums[fmt.Sprint(got.Round, " ", got.Party)]; got != want {
+			t.Errorf("in round %d party %q has %+v, by results %+v", got.Round, got.Party, got, want)
+		}
+		if got.Party != "" && !parties[got.Party] {
+			t.Errorf("party %s has sums, but nothing in the rounds", got.Party)
+		}
+	}
+	for by, of := range map[string]func(history.RoundSum) decimal.Decimal{
+		history.ByAppRewards:       func(s history.RoundSum) decimal.Decimal { return s.AppRewards },
+		history.ByValidatorRewards: func(s history.RoundSum) decimal.Decimal { return s.ValidatorRewards },
+		history.ByTraffic:          func(s history.RoundSum) decimal.Decimal { return decimal.FromInt(s.TrafficBytes) },
+	} {
+		var want []string
+		for key, s := range sums {
+			if party, ok := strings.CutPrefix(key, "all "); ok && party != "" && of(s).Sign() > 0 {
+				want = append(want, fmt.Sprintf("%40s %s", of(s), party))
+			}
+		}
+		slices.Sort(want)
+		slices.Reverse(want)
+		leaders, err := reader.Rounds().RoundLeaders(t.Context(), through, by, last, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range leaders {
+			got = append(got, fmt.Sprintf("%40s %s", of(s), s.Party))
+		}
+		if want = want[:min(4, len(want))]; !slices.Equal(got, want) {
+			t.Errorf("by %s the first are %q, by results %q", by, got, want)
+		}
+	}
+	if alice, err := reader.Rounds().RoundSums(t.Context(), through, byParty[0].Party, last+1, last); err != nil || len(alice) != 1 || alice[0].Initial != sums["all "+byParty[0].Party].Initial {
+		t.Errorf("%s has %+v up to round %d, %v, by results %+v", byParty[0].Party, alice, last, err, sums["all "+byParty[0].Party])
+	}
 }

@@ -77,7 +77,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 	readiness := &health{db: s.db.db, reader: s.db.reader, log: s.p.log}
 	config := scan.Config{
 		Naming: query.Naming(cfg.Naming),
-		Source: scanHistory{side, side.State()}, Health: readiness, Log: s.p.log,
+		Source: scanHistory{side, side.State(), side.Rounds()}, Health: readiness, Log: s.p.log,
 		Blobs: finder, UpstreamURL: scanURL, Bulk: bulk, BulkFormats: bulkFormats(cfg), PublicURL: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), TokenKey: key, Catalog: s.db.packages.Catalog,
 		CacheBytes: cfg.AnswerCache, Copies: s.copies(),
 		ChunkBytes: int64(s.pageBytes() / 2), DumpBytes: s.admission().DumpBytes(), Spare: s.admission().Spare,
@@ -131,6 +131,7 @@ func (s *servers) serverOf(listener net.Listener, page *statusPage, config query
 type scanHistory struct {
 	*history.Reader
 	*history.State
+	*history.Rounds
 }
 
 // copies are those by update id, or nil if there are to be none.

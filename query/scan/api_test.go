@@ -14,6 +14,7 @@ import (
 var _ Source = struct {
 	*history.Reader
 	*history.State
+	*history.Rounds
 }{}
 
 func TestRoutesAreDistinctAndNamed(t *testing.T) {

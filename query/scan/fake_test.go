@@ -28,6 +28,7 @@ type memory struct {
 	fail      error
 	violation error
 	facts     map[facts.Key]facts.Fact
+	inRounds  []history.RoundSum // by round and party
 }
 
 // lifetime is a contract with the record times of its creation and end.

@@ -57,7 +57,8 @@ func (r *reality) config(t *testing.T) Config {
 	public, err := scan.New(scan.Config{Source: struct {
 		*history.Reader
 		*history.State
-	}{r.History.WithSide(), r.History.WithSide().State()}, Health: ready{}, Log: slog.New(slog.DiscardHandler), TokenKey: secret})
+		*history.Rounds
+	}{r.History.WithSide(), r.History.WithSide().State(), r.History.Rounds()}, Health: ready{}, Log: slog.New(slog.DiscardHandler), TokenKey: secret})
 	if err != nil {
 		t.Fatal(err)
 	}

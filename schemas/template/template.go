@@ -41,6 +41,10 @@ const (
 	ClosedMiningRound  = CoinPackage + ":Splice.Round:ClosedMiningRound"
 	// SummarizingMiningRound is a round between open and issuing: what it issues is being added up.
 	SummarizingMiningRound = CoinPackage + ":Splice.Round:SummarizingMiningRound"
+	OpenMiningRound        = CoinPackage + ":Splice.Round:OpenMiningRound"
+	IssuingMiningRound     = CoinPackage + ":Splice.Round:IssuingMiningRound"
+	SummarizingMiningRound = CoinPackage + ":Splice.Round:SummarizingMiningRound"
+	ClosedMiningRound      = CoinPackage + ":Splice.Round:ClosedMiningRound"
 
 	CoinRules                  = CoinPackage + ":Splice.AmuletRules:AmuletRules"
 	TransferPreapproval        = CoinPackage + ":Splice.AmuletRules:TransferPreapproval"

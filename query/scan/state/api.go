@@ -32,6 +32,12 @@ type Source interface {
 	TrafficCost(ctx context.Context, through schemas.Position, synchronizerID string, members []string) (int64, error)
 	// ActivityRounds are the first and the last round with app activity, if any.
 	ActivityRounds(ctx context.Context, through schemas.Position) (first, last int64, ok bool, err error)
+	// MovementsWatermark is the position up to which the others know what parties have in mining rounds. See
+	// history.Rounds.
+	MovementsWatermark(ctx context.Context) (schemas.Position, error)
+	RoundSums(ctx context.Context, through schemas.Position, party string, first, last int64) ([]history.RoundSum, error)
+	RoundPartySums(ctx context.Context, through schemas.Position, first, last int64, limit int) ([]history.RoundSum, error)
+	RoundLeaders(ctx context.Context, through schemas.Position, by string, round int64, limit int) ([]history.RoundSum, error)
 	// Fact is the latest one of a key, schemas.ErrNotFound if there is none.
 	Fact(ctx context.Context, key facts.Key) (facts.Fact, error)
 }
@@ -72,6 +78,7 @@ type API struct {
 	network    *network
 	rewards    *rewards
 	registry   *registry
+	aggregates *aggregates
 }
 
 // New returns the operations.
@@ -91,11 +98,12 @@ func New(cfg Config) *API {
 	}
 	a.names = &names{present, a.governance, facts, cfg.MaxPageSize}
 	a.registry = &registry{a.governance, facts, present, a.transfers, a.apps, cfg.Supply}
+	a.aggregates = &aggregates{newAggregatedRounds(sets, cfg.TTL, cfg.Now), cfg.Source, a.validators, cfg.Naming, cfg.MaxPageSize}
 	a.rewards = &rewards{cfg.Source, cfg.Horizon, facts, a.rounds}
 	return a
 }
 
 // Routes lists the operations.
 func (a *API) Routes() []query.Route {
-	return query.BothPaths(slices.Concat(a.contractRoutes(), a.factRoutes(), a.registryRoutes()))
+	return query.BothPaths(slices.Concat(a.contractRoutes(), a.factRoutes(), a.registryRoutes(), a.aggregateRoutes()))
 }

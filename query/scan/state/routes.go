@@ -104,3 +104,21 @@ func (a *API) registryRoutes() []query.Route {
 	}
 	return list
 }
+
+// aggregateRoutes answer from what parties have in mining rounds.
+func (a *API) aggregateRoutes() []query.Route {
+	g := a.aggregates
+	return []query.Route{
+		{Method: "GET", Path: "/v0/aggregated-rounds", Name: "scan.aggregated_rounds", Handle: g.span},
+		{Method: "GET", Path: "/v0/round-of-latest-data", Name: "scan.latest_round", Handle: g.latest},
+		{Method: "POST", Path: "/v0/round-totals", Name: "scan.round_totals", Class: query.Page, Handle: g.totals},
+		{Method: "POST", Path: "/v0/round-party-totals", Name: "scan.round_party_totals", Class: query.Page, Handle: g.partyTotals},
+		{Method: "GET", Path: "/v0/rewards-collected", Name: "scan.rewards_collected", Class: query.Page, Handle: g.collected},
+		{Method: "GET", Path: "/v0/total-coin-balance", Name: "scan.total_balance", Class: query.Page, Handle: g.balance("", "total_balance")},
+		{Method: "GET", Path: "/v0/wallet-balance", Name: "scan.wallet_balance", Class: query.Page, Handle: g.balance("party_id", "wallet_balance")},
+		{Method: "GET", Path: "/v0/top-providers-by-app-rewards", Name: "scan.top_providers", Class: query.Page, Handle: g.leaders(history.ByAppRewards, "providersAndRewards", byApps)},
+		{Method: "GET", Path: "/v0/top-validators-by-validator-rewards", Name: "scan.top_validators", Class: query.Page, Handle: g.leaders(history.ByValidatorRewards, "validatorsAndRewards", byValidators)},
+		{Method: "GET", Path: "/v0/top-validators-by-purchased-traffic", Name: "scan.top_buyers", Class: query.Page, Handle: g.leaders(history.ByTraffic, "validatorsByPurchasedTraffic", byTraffic)},
+		{Method: "GET", Path: "/v0/top-validators-by-validator-faucets", Name: "scan.top_faucets", Class: query.Page, Handle: g.byFaucets},
+	}
+}

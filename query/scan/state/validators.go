@@ -60,32 +60,35 @@ func (v *validators) faucetsOf(ctx context.Context, validator string) (f receive
 		return f, false, err
 	}
 	for i := len(licenses) - 1; i >= 0; i-- {
-		var payload struct {
-			Validator string `json:"validator"`
-			Faucets   *struct {
-				First  roundRef `json:"firstReceivedFor"`
-				Last   roundRef `json:"lastReceivedFor"`
-				Missed string   `json:"numCouponsMissed"`
-			} `json:"faucetState"`
+		if f, ok, err = licenses[i].faucets(); err != nil || ok && f.Validator == validator {
+			return f, ok, err
 		}
-		if err := licenses[i].decode(&payload); err != nil {
-			return f, false, err
-		}
-		state := payload.Faucets
-		if payload.Validator != validator || state == nil {
-			continue
-		}
-		first, err1 := state.First.number()
-		last, err2 := state.Last.number()
-		missed, err3 := strconv.ParseInt(state.Missed, 10, 64)
-		for _, err := range []error{err1, err2, err3} {
-			if err != nil {
-				return f, false, fmt.Errorf("faucet state of license %s: %w", licenses[i].Event.ContractID, err)
-			}
-		}
-		return receivedFaucets{first, last, last - first + 1 - missed, missed, validator}, true, nil
 	}
-	return f, false, nil
+	return receivedFaucets{}, false, nil
+}
+
+// faucets reads a license; ok is false if its validator has not collected yet.
+func (c *contract) faucets() (f receivedFaucets, ok bool, err error) {
+	var payload struct {
+		Validator string `json:"validator"`
+		Faucets   *struct {
+			First  roundRef `json:"firstReceivedFor"`
+			Last   roundRef `json:"lastReceivedFor"`
+			Missed string   `json:"numCouponsMissed"`
+		} `json:"faucetState"`
+	}
+	if err := c.decode(&payload); err != nil || payload.Faucets == nil {
+		return f, false, err
+	}
+	first, err1 := payload.Faucets.First.number()
+	last, err2 := payload.Faucets.Last.number()
+	missed, err3 := strconv.ParseInt(payload.Faucets.Missed, 10, 64)
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			return f, false, fmt.Errorf("faucet state of license %s: %w", c.Event.ContractID, err)
+		}
+	}
+	return receivedFaucets{first, last, last - first + 1 - missed, missed, payload.Validator}, true, nil
 }
 
 // A page token of licenses is a number: the creation time of the page's last contract and

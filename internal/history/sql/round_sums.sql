@@ -1,0 +1,8 @@
+-- What all parties or one have in mining rounds up to a position, by round; all before the first round are one.
+SELECT greatest(round, {first:Int64} - 1) AS of_round, toLowCardinality('') AS of_party, sum(app_rewards) AS app, sum(validator_rewards) AS validator, sum(traffic_bytes) AS bytes,
+       sum(traffic_purchases) AS purchases, sum(traffic_spent) AS spent, sum(initial_change) AS initial, sum(rate_change) AS rate, toInt64(0) AS last_purchase
+FROM round_entries
+WHERE stream = {stream:String} AND round <= {last:Int64} AND ({party:String} = '' OR party = {party:String})
+  AND (migration_id, record_time) <= ({migration:Int64}, fromUnixTimestamp64Micro({time:Int64}, 'UTC'))
+GROUP BY of_round
+ORDER BY of_round
