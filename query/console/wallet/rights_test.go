@@ -209,6 +209,34 @@ func (w *world) requestsOf(t *testing.T, ann, ben *browser) {
 	ann.press(ask, pathOf(ask)).wants(200, "/wallet/requests", "You have no subscriptions.")
 }
 
+// settlements have an app ask for coins, which are locked and taken back.
+func (w *world) settlements(t *testing.T, ann, ben *browser) {
+	anns, venue := w.party(t, "ann"), w.party(t, "ben")
+	now := w.Ledger.Now()
+	deal := map[string]any{
+		"venue": venue, "createdAt": now.Format(time.RFC3339Nano), "prepareUntil": now.Add(time.Hour).Format(time.RFC3339Nano), "settleBefore": now.Add(2 * time.Hour).Format(time.RFC3339Nano),
+		"transferLegs": map[string]any{"leg-1": map[string]any{"sender": anns, "receiver": venue, "amount": "2.5",
+			"instrumentId": map[string]any{"admin": w.Ledger.GovernanceParty(), "id": "Amulet"}, "meta": map[string]any{"values": map[string]any{"note": "hat"}}}},
+	}
+	for range 2 {
+		w.created(t, "harbor-exchange:Harbor.Exchange.Deal:Deal", deal, venue)
+	}
+	w.Await("the requests", func() bool { return strings.Count(ann.open("/wallet/requests").text(), "Leg leg-1") == 2 })
+	ask := ann.open(ann.open("/wallet/requests").link("Allocate")).wants(200, "/wallet/do/allocation-requests/allocate/", "Leg leg-1", "are locked until it is settled")
+	ben.open(pathOf(ask)).wants(404, "/")
+	list := ann.press(ask, pathOf(ask)).wants(200, "/wallet/requests", "Coins allocated to settlements")
+	again := ann.press(ask, pathOf(ask)).wants(200, "/wallet/requests")
+	if n := strings.Count(again.body, "/wallet/do/allocations/withdraw/"); n != 1 {
+		t.Errorf("there are %d allocations", n)
+	}
+	ben.open(list.link("Withdraw")).wants(404, "/")
+	back := ann.open(list.link("Withdraw")).wants(200, "/wallet/do/allocations/withdraw/", "come back to you", "2.5")
+	ann.press(back, pathOf(back)).wants(200, "/wallet/requests", "No coins are allocated.")
+	refuse := ann.open("/wallet/do/allocation-requests/reject/" + strings.TrimPrefix(pathOf(ask), "/wallet/do/allocation-requests/allocate/"))
+	ann.press(refuse, pathOf(refuse)).wants(200, "/wallet/requests")
+	ann.open(pathOf(ask)).wants(404, "/")
+}
+
 // created has some parties create a contract together.
 func (w *world) created(t *testing.T, name string, arguments any, parties ...string) string {
 	t.Helper()

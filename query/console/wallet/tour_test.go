@@ -24,6 +24,7 @@ func TestWallet(t *testing.T) {
 	t.Run("Forms", func(t *testing.T) { w.forms(t, ann.in(t), ben.in(t)) })
 	t.Run("Others", func(t *testing.T) { w.others(t, ann.in(t), ben.in(t)) })
 	t.Run("Requests", func(t *testing.T) { w.requestsOf(t, ann.in(t), ben.in(t)) })
+	t.Run("Settlements", func(t *testing.T) { w.settlements(t, ann.in(t), ben.in(t)) })
 	t.Run("Delegations", w.delegations)
 	t.Run("Automations", func(t *testing.T) { w.dryRun(t, ann.in(t)) })
 }
