@@ -4,10 +4,18 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
+	"slices"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/auth"
+	"github.com/ledgerlake/ledgerlake/query/console/login"
+	"github.com/ledgerlake/ledgerlake/query/console/page"
+	"github.com/ledgerlake/ledgerlake/query/console/wallet"
+	"github.com/ledgerlake/ledgerlake/query/console/walletapi"
 	"github.com/ledgerlake/ledgerlake/query/validator"
 )
 
@@ -120,4 +128,106 @@ func (s *servers) validatorKeys(listener net.Listener) (auth.Keys, error) {
 		return auth.UnsafeSecret([]byte(secret))
 	}
 	return s.keysOf("validator", secret, cfg.ValidatorAuthCertificate, cfg.ValidatorAuthJWKS)
+}
+
+// walletServer sends requests of pages to the server of this process that has the validator interface, which
+// is made after the pages.
+type walletServer struct{ server *query.Server }
+
+// RoundTrip implements http.RoundTripper.
+func (w *walletServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.server == nil {
+		return nil, errors.New("no server of this process has the validator interface")
+	}
+	return w.server.Local().RoundTrip(r)
+}
+
+// walletClient reaches the validator interface for pages, nil if this process does not have it. It works
+// once the servers are made: see servers.start.
+func (s *servers) walletClient() *walletapi.Client {
+	cfg := s.p.cfg
+	switch {
+	case cfg.ValidatorListen == settings.ValidatorOff, cfg.ValidatorShares() && s.validatorAt == "":
+		return nil
+	case cfg.ValidatorShares():
+		return &walletapi.Client{Transport: &s.walletServer, Prefix: "/api/validator"}
+	}
+	return &walletapi.Client{Transport: &s.walletServer}
+}
+
+// sections are those of the navigation.
+func sections(wallets *walletapi.Client) []page.Section {
+	if wallets != nil {
+		return nil
+	}
+	return slices.DeleteFunc(page.Sections(), func(s page.Section) bool { return s == page.Wallet })
+}
+
+// signIn says how people sign in.
+func (s *servers) signIn(listener net.Listener, wallets *walletapi.Client) login.Config {
+	cfg := s.p.cfg
+	config := login.Config{Wallet: wallets, Log: s.p.log, Admin: s.isAdmin}
+	if s.anybodySignsIn(listener) {
+		config.Development = &login.Development{Operator: developmentUser, Token: func(user string, lasting time.Duration) (string, error) {
+			return Token(cfg, TokenRequest{User: user, Validator: true, Lasting: lasting})
+		}}
+	}
+	if cfg.ConsoleOIDCIssuer != "" {
+		config.OIDC = &login.OIDC{
+			Issuer: cfg.ConsoleOIDCIssuer, ClientID: cfg.ConsoleOIDCClientID, ClientSecret: cfg.ConsoleOIDCClientSecret,
+			Audience: cfg.ConsoleOIDCAudience, Scopes: cfg.ConsoleOIDCScopes, PublicURL: cfg.PublicURL,
+		}
+	}
+	return config
+}
+
+// anybodySignsIn reports whether pages make tokens for any user: on the simulated network without keys
+// of its own, for browsers of this machine.
+func (s *servers) anybodySignsIn(listener net.Listener) bool {
+	cfg := s.p.cfg
+	addr, ok := listener.Addr().(*net.TCPAddr)
+	return ok && addr.IP.IsLoopback() && s.p.development() && cfg.ValidatorAuthSecret == "" && cfg.ValidatorAuthJWKS == "" && cfg.ValidatorAuthCertificate == ""
+}
+
+// isAdmin reports whether a user administers the node, as the operator does. A user whom the node does not
+// know administers nothing.
+func (s *servers) isAdmin(ctx context.Context, user string) (bool, error) {
+	if s.users == nil {
+		return false, nil
+	}
+	rights, err := s.users.Rights(ctx, user)
+	if errors.Is(err, auth.ErrUnauthenticated) {
+		return false, nil
+	}
+	return rights.ParticipantAdmin && !rights.Deactivated, err
+}
+
+// walletPages says what the pages of the wallet work through.
+func (s *servers) walletPages(wallets *walletapi.Client) wallet.Config {
+	return wallet.Config{Client: wallets, Development: s.p.development() || s.p.cfg.WalletDevelopment, Automations: s.plannedAutomations()}
+}
+
+// plannedFresh is how old the plan of automations on a page may be: to make one reads every wallet.
+const plannedFresh = 5 * time.Second
+
+// plannedAutomations tells what automations would do, nil where this process may not send commands.
+func (s *servers) plannedAutomations() func(context.Context) ([]wallet.Step, error) {
+	if s.p.cfg.WalletMode != settings.WalletNode || s.p.nodeURL() == "" {
+		return nil
+	}
+	names, _ := s.wallets.automationNames()
+	all := s.wallets.newAutomations(names)
+	planned := &memo.Value[[]wallet.Step]{Now: time.Now, TTL: plannedFresh, Load: func(ctx context.Context) ([]wallet.Step, error) {
+		list, err := all.find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		steps, err := list.Plan(ctx)
+		told := make([]wallet.Step, len(steps))
+		for i, step := range steps {
+			told[i] = wallet.Step{Automation: step.Automation, User: step.User, Do: step.Do, What: step.What, Why: step.Why}
+		}
+		return told, err
+	}}
+	return planned.Get
 }
