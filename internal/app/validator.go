@@ -196,10 +196,13 @@ func (s *servers) isAdmin(ctx context.Context, user string) (bool, error) {
 		return false, nil
 	}
 	rights, err := s.users.Rights(ctx, user)
-	if errors.Is(err, auth.ErrUnauthenticated) {
+	switch {
+	case errors.Is(err, auth.ErrUnauthenticated):
 		return false, nil
+	case err != nil:
+		return false, &query.Error{Code: query.Unavailable, Msg: "The rights of users cannot be read at the moment.", Err: err}
 	}
-	return rights.ParticipantAdmin && !rights.Deactivated, err
+	return rights.ParticipantAdmin && !rights.Deactivated, nil
 }
 
 // walletPages says what the pages of the wallet work through.

@@ -189,10 +189,12 @@ type listView struct {
 type itemRow struct {
 	item    walletapi.Item
 	actions []action
+	// over says that its time is over.
+	over bool
 }
 
 // listOf reads a list; those that keep may leave out are left out.
-func listOf(ctx context.Context, v *visit, name, title string, keep func(*walletapi.Item) bool) (view listView, err error) {
+func (w *Wallet) listOf(ctx context.Context, v *visit, name, title string, keep func(*walletapi.Item) bool) (view listView, err error) {
 	view.kind, _ = kindOf(name)
 	if view.title = title; title == "" {
 		view.title = view.kind.title
@@ -203,7 +205,7 @@ func listOf(ctx context.Context, v *visit, name, title string, keep func(*wallet
 	}
 	for n := range items {
 		if keep == nil || keep(&items[n]) {
-			view.rows = append(view.rows, itemRow{items[n], view.kind.offered(v, &items[n])})
+			view.rows = append(view.rows, itemRow{items[n], view.kind.offered(v, &items[n]), name != "subscriptions" && isOver(items[n].Expires, w.now(v))})
 		}
 	}
 	return view, nil
@@ -216,12 +218,12 @@ type wantedList struct {
 }
 
 // showLists is a page of lists, which keeps itself up to date.
-func showLists(ctx context.Context, v *visit, title, about string, wanted ...wantedList) (page.Page, error) {
+func (w *Wallet) showLists(ctx context.Context, v *visit, title, about string, wanted ...wantedList) (page.Page, error) {
 	lists := make([]listView, len(wanted))
 	group, ctx := guard.WithContext(ctx)
 	for n, l := range wanted {
 		group.Go(func() (err error) {
-			lists[n], err = listOf(ctx, v, l.name, l.title, l.keep)
+			lists[n], err = w.listOf(ctx, v, l.name, l.title, l.keep)
 			return err
 		})
 	}
@@ -243,18 +245,18 @@ func named(names ...string) (wanted []wantedList) {
 func (w *Wallet) transfers(ctx context.Context, v *visit) (page.Page, error) {
 	incoming := func(i *walletapi.Item) bool { return i.To == v.party }
 	outgoing := func(i *walletapi.Item) bool { return i.From == v.party }
-	return showLists(ctx, v, "Offers and transfers", "What has ended is in the history.",
+	return w.showLists(ctx, v, "Offers and transfers", "What has ended is in the history.",
 		wantedList{"transfers", "Transfers to you", incoming}, wantedList{"offers", "Offers to you", incoming},
 		wantedList{"transfers", "Transfers from you", outgoing}, wantedList{"offers", "Offers from you", outgoing}, wantedList{name: "accepted"})
 }
 
 // requests are what others ask the user to pay.
 func (w *Wallet) requests(ctx context.Context, v *visit) (page.Page, error) {
-	return showLists(ctx, v, "Requests", "What apps and services ask you to pay or to lock.",
+	return w.showLists(ctx, v, "Requests", "What apps and services ask you to pay or to lock.",
 		named("payments", "subscription-requests", "allocation-requests", "paid", "first-payments", "subscriptions", "allocations")...)
 }
 
 // delegations are by which the user collects rewards for others.
 func (w *Wallet) delegations(ctx context.Context, v *visit) (page.Page, error) {
-	return showLists(ctx, v, "Delegations", "A delegation lets your wallet collect the rewards of somebody else, and merge their coins down to a limit.", named("proposals", "delegations")...)
+	return w.showLists(ctx, v, "Delegations", "A delegation lets your wallet collect the rewards of somebody else, and merge their coins down to a limit.", named("proposals", "delegations")...)
 }

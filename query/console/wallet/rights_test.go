@@ -273,6 +273,24 @@ func (w *world) delegations(t *testing.T) {
 	operator.open("/wallet/automations").wants(200, "/", "collect-rewards", "Why")
 }
 
+// expiry ends what nobody decided on.
+func (w *world) expiry(t *testing.T, ann *browser) {
+	eves := w.party(t, "eve") // without a preapproval
+	hour := func(way, memo string) *shown {
+		form := ann.open("/wallet/send")
+		confirm := ann.press(form, "/wallet/send/check", "way", way, "receiver", eves, "amount", "1", "memo", memo, "hours", "1")
+		return ann.press(confirm, "/wallet/send").wants(200, "/wallet/", "waiting")
+	}
+	offer, transfer := hour("offer", "too late"), hour("token", "late, too")
+	w.Advance(2 * time.Hour)
+	ann.open("/wallet/transfers").wants(200, "/", "late, too", "UTC expired")
+	ann.open(transfer.path).wants(200, "/wallet/transfer/", "expired", "cannot accept it any more")
+	w.automate(t, "expire")
+	ann.open(offer.path).wants(200, "/wallet/offer/", "expired", "Nothing was paid.")
+	back := ann.open(ann.open("/wallet/transfers").link("Withdraw"))
+	ann.press(back, pathOf(back)).wants(200, "/wallet/transfer/", "withdrawn")
+}
+
 // dryRun is not for ordinary users.
 func (w *world) dryRun(t *testing.T, ann *browser) {
 	ann.open("/wallet/automations").wants(403, "/", "operators")

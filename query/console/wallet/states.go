@@ -7,6 +7,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 	"github.com/ledgerlake/ledgerlake/query/console/walletapi"
+	"github.com/ledgerlake/ledgerlake/schemas"
 )
 
 // stateView is how something stands that takes its time.
@@ -72,6 +73,9 @@ func showState(v *visit, view stateView, title string) (page.Page, error) {
 	return made(v, title, statePage(v, view))
 }
 
+// isOver reports whether an expiry has passed; 0 is none.
+func isOver(expires, now schemas.Micros) bool { return expires > 0 && expires <= now }
+
 // maxLooked is how many entries of a history are looked through for one.
 const maxLooked = 1000
 
@@ -88,6 +92,9 @@ func (w *Wallet) transferState(ctx context.Context, v *visit) (page.Page, error)
 	}
 	if i := slices.IndexFunc(open, func(i walletapi.Item) bool { return i.ID == id }); i >= 0 {
 		view := stateView{label: "waiting for the receiver", class: "warn", text: "The coins are locked until the receiver accepts or rejects, the sender withdraws, or it expires.", waits: true, facts: itemFacts(&open[i])}
+		if isOver(open[i].Expires, w.now(v)) {
+			view.label, view.class, view.text = "expired", "bad", "The receiver cannot accept it any more. The sender has the coins back after withdrawing it."
+		}
 		return showState(v, view, "Transfer")
 	}
 	entries, err := v.user.History(ctx, "", maxLooked)

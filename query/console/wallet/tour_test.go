@@ -26,6 +26,7 @@ func TestWallet(t *testing.T) {
 	t.Run("Requests", func(t *testing.T) { w.requestsOf(t, ann.in(t), ben.in(t)) })
 	t.Run("Settlements", func(t *testing.T) { w.settlements(t, ann.in(t), ben.in(t)) })
 	t.Run("Delegations", w.delegations)
+	t.Run("Expiry", func(t *testing.T) { w.expiry(t, ann.in(t)) })
 	t.Run("Automations", func(t *testing.T) { w.dryRun(t, ann.in(t)) })
 }
 
