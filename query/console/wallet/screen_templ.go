@@ -700,7 +700,7 @@ func itemTable(v *visit, l listView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(l.kind.actions) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<td>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<td class=\"decide\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
