@@ -36,8 +36,8 @@ const (
 
 	ProcessRewardsV2 = CoinPackage + ":Splice.Amulet.RewardAccountingV2:ProcessRewardsV2"
 
-	OpenMiningRound        = CoinPackage + ":Splice.Round:OpenMiningRound"
-	IssuingMiningRound     = CoinPackage + ":Splice.Round:IssuingMiningRound"
+	OpenMiningRound    = CoinPackage + ":Splice.Round:OpenMiningRound"
+	IssuingMiningRound = CoinPackage + ":Splice.Round:IssuingMiningRound"
 	// SummarizingMiningRound is a round between open and issuing: what it issues is being added up.
 	SummarizingMiningRound = CoinPackage + ":Splice.Round:SummarizingMiningRound"
 	ClosedMiningRound      = CoinPackage + ":Splice.Round:ClosedMiningRound"
