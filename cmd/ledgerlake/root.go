@@ -79,6 +79,7 @@ func (c *cli) commands() []command {
 	const (
 		general, upstream, store, objects, jobs = settings.GroupGeneral, settings.GroupUpstream, settings.GroupStore, settings.GroupObjects, settings.GroupJobs
 		query, ledger, validator, wallet        = settings.GroupQuery, settings.GroupLedger, settings.GroupValidator, settings.GroupWallet
+		console                                 = settings.GroupConsole
 	)
 	of := func(groups ...settings.Group) []settings.Group { return groups }
 	return []command{
@@ -86,7 +87,7 @@ func (c *cli) commands() []command {
 		{newDemo(c), of(general, upstream, store, objects, jobs, query), nil},
 		{newIngest(c), of(general, upstream, store), []string{"allowed-hosts", "public-url"}},
 		{newWorker(c), of(general, upstream, store, objects, jobs, validator, wallet), []string{"ledger-participant"}},
-		{newServe(c), of(general, upstream, store, objects, query, ledger, validator, wallet), nil},
+		{newServe(c), of(general, upstream, store, objects, query, ledger, validator, wallet, console), nil},
 		{newExport(c), of(general, store, objects, jobs), []string{"record-time-ahead"}},
 		{newRestore(c), of(general, store, objects), []string{"scan-url", "scan-rate", "scan-page-bytes"}},
 		{newReshard(c), of(general, store), nil},
