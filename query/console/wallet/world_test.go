@@ -121,7 +121,8 @@ func (w *world) validator(t *testing.T) *validator.API {
 	public, err := scan.New(scan.Config{Source: struct {
 		*history.Reader
 		*history.State
-	}{w.History.WithSide(), w.History.WithSide().State()}, Health: ready{}, Log: quiet, TokenKey: secret})
+		*history.Rounds
+	}{w.History.WithSide(), w.History.WithSide().State(), w.History.Rounds()}, Health: ready{}, Log: quiet, TokenKey: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
