@@ -55,7 +55,12 @@ var (
 	minted     = "1220" + strings.Repeat("d1", 32)
 	merged     = "1220" + strings.Repeat("d2", 32)
 	refused    = "1220" + strings.Repeat("d3", 32)
+	busy       = "00" + strings.Repeat("c3", 68)
+	poked      = "1220" + strings.Repeat("d4", 32)
 )
+
+// pokes is how many exercises there are on contract busy.
+const pokes = 2*pageRows + 7
 
 // newWorld also waits for everything that is derived.
 func newWorld(t *testing.T) *world {
@@ -142,7 +147,17 @@ func known(after schemas.Micros) []schemas.Item {
 		EventID: schemas.EventID(merged, 1), Node: 1, Kind: schemas.Exercised, ContractID: firstCoin, TemplateID: coinID, PackageName: "splice-amulet", Choice: "Archive", Consuming: true,
 		Argument: []byte(`{}`), Result: []byte(`{}`), ActingParties: []string{governance, alice}, Children: []int32{},
 	}
+	busily := []schemas.Event{coin(poked, 0, busy, first-1e6, "1.0000000000")}
+	roots := []int32{0}
+	for i := range int32(pokes) {
+		busily = append(busily, schemas.Event{
+			EventID: schemas.EventID(poked, i+1), Node: i + 1, Kind: schemas.Exercised, ContractID: busy, TemplateID: coinID, PackageName: "splice-amulet", Choice: "Poke",
+			Argument: []byte(`{}`), Result: []byte(`{}`), ActingParties: []string{governance}, Children: []int32{},
+		})
+		roots = append(roots, i+1)
+	}
 	return []schemas.Item{
+		{Update: update(poked, first-1e6, roots, busily...)},
 		{Update: update(minted, first, []int32{0}, coin(minted, 0, firstCoin, first, "12.5000000000")), Verdict: verdict(minted, first, "VERDICT_RESULT_ACCEPTED")},
 		{
 			Update: update(merged, second, []int32{0}, choose, archive, coin(merged, 2, secondCoin, second, "12.4000000000")), Verdict: verdict(merged, second, "VERDICT_RESULT_ACCEPTED"),
@@ -202,6 +217,7 @@ func TestExplorer(t *testing.T) {
 	w := newWorld(t)
 	w.updatePages()
 	w.updateLists()
+	w.contractPages()
 	w.oddInput()
 }
 
@@ -267,9 +283,9 @@ func (w *world) updateLists() {
 	}
 	w.page("/updates", "Merge on Rules", "creates Amulet", `title="`+alice+`">alice</a>`)
 	for path, want := range map[string][]string{
-		"/updates?party=" + alice: {merged, minted}, "/updates?choice=Merge": {merged}, "/updates?template=some-app:Some.App:Rules": {merged}, "/updates?template=Rules&kind=assignment": nil,
+		"/updates?party=" + alice: {merged, minted, poked}, "/updates?choice=Merge": {merged}, "/updates?template=some-app:Some.App:Rules": {merged}, "/updates?template=Rules&kind=assignment": nil,
 		"/updates?kind=rejected&from=" + (w.last.RecordTime - 1).Time().Format("2006-01-02T15:04:05"):          {refused},
-		"/updates?party=" + alice + "&at=" + (w.last.RecordTime - 100e6).Time().Format("2006-01-02T15:04:05Z"): {minted},
+		"/updates?party=" + alice + "&at=" + (w.last.RecordTime - 100e6).Time().Format("2006-01-02T15:04:05Z"): {minted, poked},
 	} {
 		var got []string
 		for _, match := range updateLink.FindAllStringSubmatch(w.page(path), -1) {
@@ -281,13 +297,74 @@ func (w *world) updateLists() {
 	}
 }
 
+func (w *world) contractPages() {
+	w.Helper()
+	w.page("/contract/"+firstCoin, `<span class="tag bad">ended</span>`, "Amount at its creation", "12.5", `href="/party/`+alice+`"`, `href="/contract/`+secondCoin+`"`, "ends it", "Merge", `href="/update/`+merged+`"`, `href="/update/`+minted+`"`, "a command itself", "/api/scan/v0/contracts/")
+	w.page("/contract/"+secondCoin, `<span class="tag good">active</span>`, `href="/contract/`+firstCoin+`"`, "Consumed for it")
+	time := (w.last.RecordTime - 100e6).Time().Format("2006-01-02T15:04:05Z")
+	w.page("/contract/"+firstCoin+"?at="+time, `<span class="tag good">active</span>`, "State then", "at="+time[:10])
+	w.page("/contract/"+secondCoin+"?at="+time, `<span class="tag warn">not created yet</span>`)
+	seen := map[string]bool{}
+	for i := range w.items {
+		u := w.items[i].Update
+		if u == nil || u.Kind != schemas.Unassignment && !u.IsImport() {
+			continue
+		}
+		kind, id := string(u.Kind), ""
+		if u.IsImport() {
+			kind, id = "carried over", u.UpdateID
+		} else {
+			id = u.Reassignment.ContractID
+		}
+		if !seen[kind] {
+			seen[kind] = true
+			w.page("/contract/"+id, map[bool]string{true: "carried over", false: "unassigned"}[u.IsImport()])
+		}
+	}
+	if len(seen) != 2 {
+		w.Errorf("history has only %v", seen)
+	}
+	if a := w.get("/update/" + w.imported()); a.status != 303 || !strings.HasPrefix(a.header.Get("Location"), "/contract/") {
+		w.Errorf("an import update: %d %v", a.status, a.header)
+	}
+	w.busyContract()
+}
+
+// imported is the id of an import update that has the form of a contract's.
+func (w *world) imported() string {
+	for i := range w.items {
+		if u := w.items[i].Update; u != nil && u.IsImport() && values.IsContract(u.UpdateID) {
+			return u.UpdateID
+		}
+	}
+	w.Fatal("history has no imports")
+	return ""
+}
+
+// busyContract goes through the history of a contract with many exercises.
+func (w *world) busyContract() {
+	w.Helper()
+	seen := 0
+	for path := "/contract/" + busy; path != ""; {
+		body := w.page(path)
+		seen += strings.Count(body, "<strong>Poke</strong>")
+		path = ""
+		if next := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(body); next != nil {
+			path = next[1]
+		}
+	}
+	if seen != pokes {
+		w.Errorf("the contract has %d exercises, want %d", seen, pokes)
+	}
+}
+
 func (w *world) oddInput() {
 	w.Helper()
 	long := strings.Repeat("x", 5000)
 	for path, want := range map[string]int{
 		"/update/nothing": 404, "/update/" + long: 404, "/update/%3Cscript%3E": 404, "/updates?party=" + long: 400, "/updates?kind=odd": 400, "/updates?migration=-1": 400,
 		"/updates?from=yesterday": 400, "/updates?before=1.x.y": 400, "/updates?before=1.2.3&after=1.2.3": 400, "/updates?at=%3Cscript%3E": 400, "/updates?party=%3Cscript%3E": 200,
-		"/updates?template='%20OR%201": 200, "/updates?choice=%00": 200, "/updates?at=1900-01-01": 200, "/updates?at=2200-01-01": 200,
+		"/updates?template='%20OR%201": 200, "/updates?choice=%00": 200, "/contract/nothing": 404, "/contract/" + long: 404, "/contract/" + firstCoin + "?after=x": 400, "/contract/" + firstCoin + "?after=1.1.9999999.z": 200, "/updates?at=1900-01-01": 200, "/updates?at=2200-01-01": 200,
 	} {
 		if a := w.get(path); a.status != want || !strings.Contains(a.body, "<h1>") {
 			w.Errorf("%.80s: %d, want %d: %.200s", path, a.status, want, a.body)

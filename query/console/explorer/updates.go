@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
@@ -146,17 +147,26 @@ func cursorOf(v *page.View) (at explore.Cursor, err error) {
 		if text == "" {
 			continue
 		}
-		migration, rest, _ := strings.Cut(text, ".")
-		time, id, ok := strings.Cut(rest, ".")
-		m, wrong := strconv.ParseInt(migration, 10, 32)
-		t, wrong2 := strconv.ParseInt(time, 10, 64)
-		if !ok || wrong != nil || wrong2 != nil || len(id) > maxInput {
+		position, err := positionOf(text)
+		if err != nil {
 			return at, query.Errorf(query.Invalid, "%s does not say where the list goes on: begin it again.", name)
 		}
-		*side = &schemas.Position{MigrationID: m, RecordTime: schemas.Micros(t), UpdateID: id}
+		*side = &position
 	}
 	if at.Before != nil && at.After != nil {
 		return at, query.Errorf(query.Invalid, "A list goes on before or after a position, not both.")
 	}
 	return at, nil
+}
+
+// positionOf reads what cursorText writes.
+func positionOf(text string) (at schemas.Position, err error) {
+	migration, rest, _ := strings.Cut(text, ".")
+	time, id, ok := strings.Cut(rest, ".")
+	m, wrong := strconv.ParseInt(migration, 10, 32)
+	t, wrong2 := strconv.ParseInt(time, 10, 64)
+	if !ok || len(id) > maxInput {
+		err = errors.New("it has not three parts")
+	}
+	return schemas.Position{MigrationID: m, RecordTime: schemas.Micros(t), UpdateID: id}, errors.Join(wrong, wrong2, err)
 }
