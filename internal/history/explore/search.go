@@ -137,7 +137,7 @@ func (r *Reader) Parties(ctx context.Context, prefix string, limit int) ([]strin
 		"prefix": store.Text(prefix), "beyond": store.Text(prefix + schemas.MaxUpdateID), "limit": store.Int(int64(limit)),
 	}
 	var names []string
-	for _, name := range []string{"holders_by_prefix", "actors_by_prefix"} {
+	for _, name := range []string{"holders_by_prefix", "movers_by_prefix", "actors_by_prefix"} {
 		rows, err := store.SelectAll(ctx, r.db, query(name), params, store.NewRecords[nameRow]())
 		if err != nil {
 			return nil, fmt.Errorf("looking for parties that begin with %.80q: %w", prefix, err)

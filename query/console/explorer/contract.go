@@ -249,3 +249,10 @@ func coinOf(name string, argument []byte) *coinFacts {
 	}
 	return nil
 }
+
+// nameOf reads the name, and whose it is, of a labelled entry of the name service.
+func nameOf(argument []byte) (name, user string, ok bool) {
+	var entry struct{ Name, User string }
+	err := json.Unmarshal(argument, &entry)
+	return entry.Name, entry.User, err == nil && entry.User != ""
+}

@@ -44,6 +44,7 @@ func (e *Explorer) Routes(p *page.Pages) []query.Route {
 		p.Get("/updates", "updates", e.updates),
 		p.Get("/update/{id}", "update", e.update),
 		p.Get("/contract/{id}", "contract", e.contract),
+		p.Get("/search", "search", e.search),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -218,6 +219,7 @@ func TestExplorer(t *testing.T) {
 	w.updatePages()
 	w.updateLists()
 	w.contractPages()
+	w.searches()
 	w.oddInput()
 }
 
@@ -355,6 +357,24 @@ func (w *world) busyContract() {
 	}
 	if seen != pokes {
 		w.Errorf("the contract has %d exercises, want %d", seen, pokes)
+	}
+}
+
+// searches lead to a page, or list what is similar, or say politely that there is nothing.
+func (w *world) searches() {
+	w.Helper()
+	for text, want := range map[string]string{
+		merged: "/update/" + merged, strings.ToUpper(refused): "/update/" + refused, firstCoin: "/contract/" + firstCoin, " " + alice + " ": "/party/" + alice,
+	} {
+		if a := w.get("/search?q=" + url.QueryEscape(text)); a.status != 303 || !strings.HasPrefix(a.header.Get("Location"), want) {
+			w.Errorf("%q: %d %s, want %s", text, a.status, a.header.Get("Location"), want)
+		}
+	}
+	for text, want := range map[string][]string{
+		merged[:12]: {"<h2>Updates</h2>", merged}, refused[:12]: {refused, "private"}, firstCoin[:12]: {"<h2>Contracts</h2>", firstCoin}, "party2": {"<h2>Parties</h2>", "party2::1220"}, "AMULET": {"<h2>Templates</h2>", "splice-amulet:Splice.Amulet:Amulet"},
+		"<script>alert(1)</script>": {"&lt;script&gt;", "Nothing has the id"}, strings.Repeat("y", 10_000): {"too long"}, "": {"Type an id"}, "%'; DROP TABLE": {"Nothing has the id"}, "99999999": {"Nothing has the id"}, "dead0beef0dead0beef0": {"Nothing has the id"},
+	} {
+		w.page("/search?q="+url.QueryEscape(text), want...)
 	}
 }
 
