@@ -12,7 +12,7 @@ const (
 
 // networkSpelling maps the neutral name of a query parameter or a member of a body to the
 // network's own. In requests both are accepted everywhere; where a request carries both,
-// the neutral one counts. Answers are written in one of them, see Naming.
+// the neutral one counts. Answers are written in one of them, see Request.Naming.
 var networkSpelling = map[string]string{
 	"contract_value_encoding":                      "daml_value_encoding",
 	"cached_coin_rules_contract_id":                "cached_amulet_rules_contract_id",
@@ -42,6 +42,38 @@ var networkPaths = map[string]string{
 	"/v0/total-coin-balance":        "/v0/total-amulet-balance",
 	"/v0/wallet/coins":              "/v0/wallet/amulets",
 	"/v0/scan-proxy/coin-rules":     "/v0/scan-proxy/amulet-rules",
+}
+
+// networkOnly are the names and paths that only the network's own spelling has.
+var networkOnly = func() map[string]bool {
+	only := map[string]bool{}
+	for _, spellings := range []map[string]string{networkSpelling, networkPaths} {
+		for _, network := range spellings {
+			only[network] = true
+		}
+	}
+	return only
+}()
+
+// NamingOf is the spelling of answers at the path of an operation, without the prefix of its mount: the
+// network's for paths that only the network has, or else the given one.
+func (n Naming) NamingOf(path string) Naming {
+	if networkOnly[path] {
+		return Network
+	}
+	return n
+}
+
+// Naming is the spelling of the answer to this request: the network's for a path or a parameter of the
+// query that only the network has, whose clients know no other; else the configured one.
+func (r *Request) Naming(configured Naming) Naming {
+	naming := configured.NamingOf(r.path)
+	for name := range r.rc.QueryArgs().All() {
+		if networkOnly[string(name)] {
+			return Network
+		}
+	}
+	return naming
 }
 
 // Member spells a member of an answer whose neutral name is given.

@@ -23,6 +23,10 @@ import (
 // what development networks use by convention.
 const DevelopmentSecret = "unsafe"
 
+// clientsAudience is what the network's published clients have tokens for, unless they are told another.
+// The simulated network takes it beside the configured one.
+const clientsAudience = "https://canton.network.global"
+
 // developmentUser is the ledger user of the operator on the simulated network.
 const developmentUser = "validator"
 
@@ -77,7 +81,11 @@ func (s *servers) newValidator(listener net.Listener, scanRoutes []query.Route, 
 		return nil, err
 	}
 	s.users = auth.NewNodeUsers(auth.NodeConfig{BaseURL: s.p.nodeURL(), Token: cfg.AccessToken})
-	verifier, err := auth.New(auth.Config{Keys: keys, Users: s.users, Audience: cfg.ValidatorAuthAudience})
+	tokens := auth.Config{Keys: keys, Users: s.users, Audience: cfg.ValidatorAuthAudience}
+	if s.p.development() {
+		tokens.OtherAudience = clientsAudience
+	}
+	verifier, err := auth.New(tokens)
 	if err != nil {
 		return nil, err
 	}

@@ -92,6 +92,20 @@ func TestTokenOf(t *testing.T) {
 	}
 }
 
+func TestOtherAudience(t *testing.T) {
+	keys, err := Secret(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := verifier(t, keys, func(cfg *Config) { cfg.Audience, cfg.OtherAudience = "https://ours", "https://other" })
+	for audience, good := range map[string]bool{"https://ours": true, "https://other": true, "https://third": false, "": false} {
+		_, err := v.Verify(t.Context(), sign(t, jwt.SigningMethodHS256, secret, "", jwt.MapClaims{"sub": "alice", "aud": audience}))
+		if (err == nil) != good {
+			t.Errorf("a token for %q: %v", audience, err)
+		}
+	}
+}
+
 // What a token must say, in each form.
 func TestTokensAreMeantForUs(t *testing.T) {
 	keys, err := Secret(secret)

@@ -31,6 +31,8 @@ type Config struct {
 	// its scope. With neither, a token must name the participant's default audience or
 	// DefaultScope, and then for this participant if it names an audience at all.
 	Audience, Scope string
+	// OtherAudience, if given, will do in place of Audience.
+	OtherAudience string
 	// Participant returns the id of the participant, "" while it is not known.
 	Participant func() string
 	// Leeway is how long after its expiry a token is good still. It is good as long before its
@@ -155,7 +157,7 @@ func (v *Verifier) meantForUs(c *claims) error {
 	case c.subject == "" || c.subject == "." || c.subject == "..": // a node is asked for users by paths
 		return errors.New("the token names no user")
 	case v.cfg.Audience != "":
-		if !slices.Contains(c.audience, v.cfg.Audience) {
+		if other := v.cfg.OtherAudience; !slices.Contains(c.audience, v.cfg.Audience) && (other == "" || !slices.Contains(c.audience, other)) {
 			return fmt.Errorf("the token is for %q, not for %q", c.audience, v.cfg.Audience)
 		}
 	case v.cfg.Scope != "" || slices.Contains(scopes, DefaultScope):

@@ -96,7 +96,7 @@ func servedOperations(t *testing.T) []*openapitest.Operation {
 	})
 }
 
-// The example of each operation is understood, and has the same answer at each path, with
+// The example of each operation is understood, and has the same answer but for its spelling at each path, with
 // each name, and for GET as for HEAD.
 func TestExamplesAreUnderstood(t *testing.T) {
 	still := time.Now()
@@ -112,7 +112,7 @@ func TestExamplesAreUnderstood(t *testing.T) {
 			t.Errorf("%s: its example %s %s has the answer %d %s", op, requests[0].Target, requests[0].Body, first.status, first.body)
 		}
 		for _, r := range requests[1:] {
-			if a := s.do(r.Method, r.Target, r.Body); a.status != first.status || a.body != first.body {
+			if a := s.do(r.Method, r.Target, r.Body); a.status != first.status || !openapitest.SameAnswer(a.body, first.body) {
 				t.Errorf("%s: the example %s has the answer %d %s, not %d %s", op, r.Name, a.status, a.body, first.status, first.body)
 			}
 		}

@@ -44,11 +44,11 @@ func TestRoundConfig(t *testing.T) {
 			t.Errorf("the holding fee of round %d is %s, want %.1f units", number, answer.Holding, want)
 		}
 	}
-	want := `{"coin_create_fee":"0.1500000000","holding_fee":"0.0000951295","lock_holder_fee":"0.0250000000",` +
+	const want = `{"%s_create_fee":"0.1500000000","holding_fee":"0.0000951295","lock_holder_fee":"0.0250000000",` +
 		`"transfer_fee":{"initial":"0.0100000000","steps":[{"amount":"500.0000000000","rate":"0.0010000000"}]}}`
-	for _, path := range []string{"/v0/coin-config-for-round", "/v0/amulet-config-for-round"} {
-		if r := s.do("GET", path+"?round=10", ""); r.status != 200 || r.body != want {
-			t.Errorf("%s: %d %s, want %s", path, r.status, r.body, want)
+	for _, word := range []string{"coin", "amulet"} {
+		if r := s.do("GET", "/v0/"+word+"-config-for-round?round=10", ""); r.status != 200 || r.body != fmt.Sprintf(want, word) {
+			t.Errorf("%s: %d %s, want %s", word, r.status, r.body, want)
 		}
 	}
 	for _, number := range []int64{-1, 40, 1 << 62} {

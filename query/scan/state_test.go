@@ -73,8 +73,8 @@ func TestAnswersOfTheState(t *testing.T) {
 	for _, c := range []struct{ method, path, body, want string }{
 		{"GET", "/v0/dso-party-id", "", `{"dso_party_id":"` + dso + `"}`},
 		{"POST", "/v0/coin-rules", `{}`, `{"coin_rules_update":{"contract":` + rules + `,"domain_id":"` + sync1 + `"}}`},
-		{"POST", "/v0/amulet-rules", `{"cached_amulet_rules_contract_id":null}`, `{"coin_rules_update":{"contract":` + rules + `,"domain_id":"` + sync1 + `"}}`},
-		{"POST", "/v0/amulet-rules", `{"cached_amulet_rules_contract_id":"00rules"}`, `{"coin_rules_update":{"domain_id":"` + sync1 + `"}}`},
+		{"POST", "/v0/amulet-rules", `{"cached_amulet_rules_contract_id":null}`, `{"amulet_rules_update":{"contract":` + rules + `,"domain_id":"` + sync1 + `"}}`},
+		{"POST", "/v0/amulet-rules", `{"cached_amulet_rules_contract_id":"00rules"}`, `{"amulet_rules_update":{"domain_id":"` + sync1 + `"}}`},
 		{"POST", "/v0/coin-rules", `{"cached_coin_rules_contract_id":"00rules","cached_coin_rules_domain_id":"x"}`, `{"coin_rules_update":{"domain_id":"` + sync1 + `"}}`},
 		{"POST", "/v0/ans-rules", `{"cached_ans_rules_contract_id":"00ans"}`, `{"ans_rules_update":{"domain_id":"` + sync1 + `"}}`},
 		{"POST", "/v0/open-and-issuing-mining-rounds", `{"cached_open_mining_round_contract_ids":["00open7","00open8","00gone"],"cached_issuing_round_contract_ids":["00issue5","00open9"]}`,

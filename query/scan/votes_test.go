@@ -86,7 +86,7 @@ func TestVotes(t *testing.T) {
 		want                       []string
 	}{
 		{"GET", "/v0/coin-price/votes", "", "coin_price_votes", []string{"00price1", "00price2"}},
-		{"GET", "/v0/amulet-price/votes", "", "coin_price_votes", []string{"00price1", "00price2"}},
+		{"GET", "/v0/amulet-price/votes", "", "amulet_price_votes", []string{"00price1", "00price2"}},
 		{"GET", "/v0/admin/sv/voterequests", "", "dso_rules_vote_requests", []string{"00first", "00third"}},
 		{"POST", "/v0/voterequest", `{"vote_request_contract_ids":["00second","00first","00third","00x"]}`, "vote_requests", []string{"00first", "00third"}},
 		{"POST", "/v0/voterequest", `{"vote_request_contract_ids":["00third"]}`, "vote_requests", []string{}},

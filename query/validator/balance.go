@@ -100,8 +100,9 @@ func (b *balances) coins(ctx context.Context, c *caller) error {
 	if err != nil {
 		return err
 	}
+	naming := c.Naming(b.naming)
 	return c.JSON(map[string][]position{
-		b.naming.Member("coins"): b.positions(h.Coins, round), b.naming.Member("locked_coins"): b.positions(h.Locked, round),
+		naming.Member("coins"): b.positions(h.Coins, round), naming.Member("locked_coins"): b.positions(h.Locked, round),
 	})
 }
 

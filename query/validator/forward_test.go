@@ -201,7 +201,7 @@ func TestScanProxyAsksTheUpstream(t *testing.T) {
 	for _, c := range []struct{ method, path, body, answer, asked, want string }{
 		{"GET", "/v0/scan-proxy/dso-party-id", "", `{"dso_party_id":"` + dso + `"}`, "GET /api/scan/v0/dso-party-id ", `{"dso_party_id":"` + dso + `"}`},
 		{"GET", "/v0/scan-proxy/coin-rules", "", `{"amulet_rules_update":{"contract":` + contract + `}}`, "POST /api/scan/v0/amulet-rules {}", `{"coin_rules":{"contract":` + contract + `}}`},
-		{"GET", "/api/validator/v0/scan-proxy/amulet-rules", "", `{"coin_rules_update":{"contract":` + contract + `}}`, "POST /api/scan/v0/amulet-rules {}", `{"coin_rules":{"contract":` + contract + `}}`},
+		{"GET", "/api/validator/v0/scan-proxy/amulet-rules", "", `{"coin_rules_update":{"contract":` + contract + `}}`, "POST /api/scan/v0/amulet-rules {}", `{"amulet_rules":{"contract":` + contract + `}}`},
 		{"GET", "/v0/scan-proxy/open-and-issuing-mining-rounds", "", `{"time_to_live_in_microseconds":1,"open_mining_rounds":{"00b":{"contract":` + contract + `},"00a":{"contract":` + contract + `,"domain_id":"x"}},"issuing_mining_rounds":{}}`,
 			`POST /api/scan/v0/open-and-issuing-mining-rounds {"cached_open_mining_round_contract_ids":[],"cached_issuing_round_contract_ids":[]}`,
 			`{"open_mining_rounds":[{"contract":` + contract + `,"domain_id":"x"},{"contract":` + contract + `}],"issuing_mining_rounds":[]}`},

@@ -99,10 +99,11 @@ type question struct {
 // questionFor finds what to ask a scan. Two lookups of the proxy have no caches to compare with,
 // which those of a scan require, and so are of another form.
 func (p *scanProxy) questionFor(r *query.Request, path string) question {
+	naming := r.Naming(p.naming).NamingOf(path)
 	switch path {
 	case "/v0/coin-rules", "/v0/amulet-rules":
 		return question{http.MethodPost, "/v0/amulet-rules", []byte("{}"), func(answer []byte) (any, error) {
-			return rulesOf(answer, p.naming)
+			return rulesOf(answer, naming)
 		}}
 	case "/v0/open-and-issuing-mining-rounds":
 		return question{http.MethodPost, path, []byte(`{"cached_open_mining_round_contract_ids":[],"cached_issuing_round_contract_ids":[]}`), roundsOf}
@@ -110,7 +111,7 @@ func (p *scanProxy) questionFor(r *query.Request, path string) question {
 	if rest, ok := strings.CutPrefix(path, "/v0/registry/"); ok {
 		return question{r.Method(), "/registry/" + rest, r.RawBody(), nil}
 	}
-	return question{r.Method(), path, r.RawBody(), func(answer []byte) (any, error) { return respelled(answer, p.naming) }}
+	return question{r.Method(), path, r.RawBody(), func(answer []byte) (any, error) { return respelled(answer, naming) }}
 }
 
 // rulesOf takes the rules out of a scan's answer.

@@ -38,7 +38,8 @@ func (d *Document) Check(r *http.Request, body []byte, a Answer) error {
 	if m.op == nil || a.Status == http.StatusRequestTimeout || a.Status == http.StatusRequestHeaderFieldsTooLarge {
 		return d.checkRefused(r, m, a)
 	}
-	if err := d.checkAnswer(m.op, r.Method == http.MethodHead, a); err != nil {
+	spelled, op := d.spelledAt(m)
+	if err := spelled.checkAnswer(op, r.Method == http.MethodHead, a); err != nil {
 		return err
 	}
 	if a.Status >= 300 {

@@ -4,15 +4,19 @@
 package openapitest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/openapi"
 )
 
@@ -26,6 +30,8 @@ type Document struct {
 	// answers have no members but those of the document; requests may have others, which
 	// are ignored.
 	answers, requests *schemas
+	// network are answers in the network's spelling: those at paths that only the network has.
+	network *schemas
 
 	mu        sync.Mutex
 	succeeded map[string]bool // operations that have
@@ -68,8 +74,35 @@ func Load(yaml []byte, prefixes []string) (*Document, error) {
 	if d.answers, err = newSchemas(text, true); err != nil {
 		return nil, err
 	}
-	d.requests, err = newSchemas(text, false)
-	return d, err
+	if d.requests, err = newSchemas(text, false); err != nil {
+		return nil, err
+	}
+	return d, d.loadNetwork(yaml)
+}
+
+// loadNetwork reads the document in the network's spelling.
+func (d *Document) loadNetwork(yaml []byte) error {
+	spelled, err := openapi.NetworkSpelling(yaml)
+	if err != nil {
+		return err
+	}
+	text, err := openapi.JSON(spelled)
+	if err != nil {
+		return err
+	}
+	d.network, err = newSchemas(text, true)
+	return err
+}
+
+// spelledAt returns the document and the operation by which answers at a path are checked: its answers
+// are in the network's spelling if only the network has the path.
+func (d *Document) spelledAt(m match) (*Document, *Operation) {
+	if query.Neutral.NamingOf(m.path) != query.Network || m.path == m.op.Path {
+		return d, m.op
+	}
+	op := *m.op
+	op.pointer = pointer("paths", m.path, strings.ToLower(op.Method))
+	return &Document{doc: d.doc, answers: d.network}, &op
 }
 
 // NeverSucceeded lists the operations of which Check has seen no valid answer with a status
@@ -112,6 +145,22 @@ func (o *Operation) IsSocket() bool { return o.Responses.Value("101") != nil }
 // paths are the path and the aliases.
 func (o *Operation) paths() []string { return append([]string{o.Path}, o.Aliases...) }
 
+// SameAnswer reports whether two bodies are the same but for the spelling of the members of an object.
+func SameAnswer(a, b string) bool {
+	var objects [2]map[string]json.RawMessage
+	for i, body := range []string{a, b} {
+		var members map[string]json.RawMessage
+		if json.Unmarshal([]byte(body), &members) != nil {
+			return a == b
+		}
+		objects[i] = map[string]json.RawMessage{}
+		for name, value := range members {
+			objects[i][query.Neutral.Respell(name)] = value
+		}
+	}
+	return maps.EqualFunc(objects[0], objects[1], func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
+}
+
 // pointer makes a JSON pointer of the names of members.
 func pointer(names ...string) string {
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
@@ -127,6 +176,7 @@ func pointer(names ...string) string {
 // parameters, or to a path without this method, or nowhere.
 type match struct {
 	op     *Operation
+	path   string // of the operation or an alias
 	values map[string]string
 	known  bool
 }
@@ -152,7 +202,7 @@ func (d *Document) find(method, path string) match {
 				best.known = true
 				// A path without parameters goes before one with them.
 				if op.Method == method && len(values) < fewest {
-					best.op, best.values, fewest = op, values, len(values)
+					best.op, best.path, best.values, fewest = op, template, values, len(values)
 				}
 			}
 		}

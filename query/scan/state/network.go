@@ -67,7 +67,7 @@ func (n *network) instanceNames(ctx context.Context, r *query.Request) error {
 	}
 	spelled := make(map[string]string, len(members))
 	for name, value := range members {
-		spelled[n.naming.Member(name)] = value
+		spelled[r.Naming(n.naming).Member(name)] = value
 	}
 	return r.JSON(spelled)
 }

@@ -24,7 +24,7 @@ func (g *governance) proxyRules(ctx context.Context, r *query.Request) error {
 	if c == nil {
 		return errNone("coin rules")
 	}
-	return r.JSON(map[string]query.ContractState{g.naming.Member("coin_rules"): c.withState()})
+	return r.JSON(map[string]query.ContractState{r.Naming(g.naming).Member("coin_rules"): c.withState()})
 }
 
 // proxyRounds serves the rounds in which coins can be used and minted, oldest first.

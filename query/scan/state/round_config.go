@@ -55,8 +55,8 @@ func (m *rounds) config(ctx context.Context, r *query.Request) error {
 		steps[i] = map[string]decimal.Decimal{"amount": s.Amount.Over(round.Price), "rate": s.Rate}
 	}
 	return r.JSON(map[string]any{
-		m.naming.Member("coin_create_fee"): fees.Create.Fee.Over(round.Price),
-		"holding_fee":                      fees.Holding.Rate.Over(round.Price), "lock_holder_fee": fees.Lock.Fee.Over(round.Price),
+		r.Naming(m.naming).Member("coin_create_fee"): fees.Create.Fee.Over(round.Price),
+		"holding_fee": fees.Holding.Rate.Over(round.Price), "lock_holder_fee": fees.Lock.Fee.Over(round.Price),
 		"transfer_fee": map[string]any{"initial": fees.Transfer.InitialRate, "steps": steps},
 	})
 }

@@ -60,7 +60,7 @@ func (a *aggregates) totals(ctx context.Context, r *query.Request) error {
 		}
 		entry := map[string]any{
 			"closed_round": round, "closed_round_effective_at": shortTime(rounds.closed[round]),
-			a.naming.Member("total_coin_balance"): sum.Balance(round),
+			r.Naming(a.naming).Member("total_coin_balance"): sum.Balance(round),
 		}
 		addRewards(entry, "", &one)
 		addRewards(entry, "cumulative_", &sum)

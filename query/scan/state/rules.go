@@ -37,7 +37,7 @@ func (g *governance) rules(template, cachedID, cachedDomain, update, what string
 		if c == nil {
 			return errNone(what)
 		}
-		return r.JSON(map[string]query.ContractState{g.naming.Member(update): c.unlessCached(c.Event.ContractID == id)})
+		return r.JSON(map[string]query.ContractState{r.Naming(g.naming).Member(update): c.unlessCached(c.Event.ContractID == id)})
 	}
 }
 
@@ -149,7 +149,7 @@ func (g *governance) info(ctx context.Context, r *query.Request) error {
 	}
 	answer := map[string]any{"dso_party_id": party, "sv_party_id": own.SVParty, "sv_user": own.SVUser}
 	for member, template := range map[string]string{
-		g.naming.Member("coin_rules"): template.CoinRules, "dso_rules": template.DsoRules,
+		r.Naming(g.naming).Member("coin_rules"): template.CoinRules, "dso_rules": template.DsoRules,
 	} {
 		c, err := g.sets.latest(ctx, template)
 		if err != nil {

@@ -23,7 +23,7 @@ const maxVotes = 1000
 
 // onPrice serves the votes on the price of the coin, oldest first.
 func (v *votes) onPrice(ctx context.Context, r *query.Request) error {
-	return v.answer(ctx, r, v.naming.Member("coin_price_votes"), template.CoinPriceVote)
+	return v.answer(ctx, r, r.Naming(v.naming).Member("coin_price_votes"), template.CoinPriceVote)
 }
 
 // requests serves all open requests, oldest first.
