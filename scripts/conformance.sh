@@ -20,7 +20,7 @@ trap stop EXIT
 port() { node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'; }
 scan=http://127.0.0.1:$(port)
 ledger=http://127.0.0.1:$(port)
-bin/ledgerlake up --data "$work/data" --updates 3000 --live-clock \
+bin/ledgerlake up --data "$work/data" --updates 3000 --live-clock --naming network \
 	--listen "${scan#http://}" --ledger-listen "${ledger#http://}" >"$work/log" 2>&1 &
 server=$!
 for _ in $(seq 120); do
