@@ -3,17 +3,13 @@ package indexer
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ClickHouse/ch-go"
-	"github.com/google/uuid"
 
 	"github.com/ledgerlake/ledgerlake/indexer/journal"
 	journals "github.com/ledgerlake/ledgerlake/internal/history/journal"
@@ -29,24 +25,6 @@ var lifetimeEventsByOffset string
 
 //go:embed sql/imported_in_range.sql
 var importedInRange string
-
-//go:embed sql/end_live_contracts.sql
-var endLiveContracts string
-
-//go:embed sql/end_live_contracts_by_offset.sql
-var endLiveContractsByOffset string
-
-//go:embed sql/create_contract_ends.sql
-var createContractEnds string
-
-//go:embed sql/empty_contract_ends.sql
-var emptyContractEnds string
-
-//go:embed sql/contract_ends_tables.sql
-var contractEndsTables string
-
-//go:embed sql/drop_contract_ends.sql
-var dropContractEnds string
 
 //go:embed sql/move_ended.sql
 var moveEnded string
@@ -75,12 +53,6 @@ type Lifetimes struct {
 	begun          []store.Lifetime
 
 	keys lookupKeys
-}
-
-// endsTable begins the names of a stream's scratch tables. Names of streams are no names of tables.
-func endsTable(stream string) string {
-	sum := sha256.Sum256([]byte(stream))
-	return "contract_ends_" + hex.EncodeToString(sum[:8])
 }
 
 // NewLifetimes returns the lifetimes of a stream; pace is the least time from one
@@ -132,36 +104,6 @@ func (l *Lifetimes) begin(ctx context.Context) error {
 	}
 	l.ended = tidyAfter // unknown after a start: tidy soon
 	return l.newScratch(ctx)
-}
-
-// newScratch makes a scratch table that no statement has met, on each shard of a cluster.
-func (l *Lifetimes) newScratch(ctx context.Context) error {
-	l.scratch = endsTable(l.stream) + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	for _, shard := range l.db.Shards() {
-		if err := l.replaceScratch(ctx, shard); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// replaceScratch makes the scratch table and drops those before it. A statement of a process that has
-// died, or one that was given up, may still hold the lock of one of these in the engine, for which to
-// empty the table would wait.
-func (l *Lifetimes) replaceScratch(ctx context.Context, db *store.DB) error {
-	old, err := store.SelectAll(ctx, db, contractEndsTables, store.Params{"prefix": store.Text(endsTable(l.stream))}, store.NewRecords[store.Name]())
-	if err != nil {
-		return fmt.Errorf("listing the scratch tables of %s: %w", l.stream, err)
-	}
-	for _, table := range old {
-		if err := db.Exec(ctx, dropContractEnds, "", store.Params{"table": store.Text(table.Name)}); err != nil {
-			return fmt.Errorf("dropping %s: %w", table.Name, err)
-		}
-	}
-	if err := db.Exec(ctx, createContractEnds, "", store.Params{"table": store.Text(l.scratch)}); err != nil {
-		return fmt.Errorf("creating %s: %w", l.scratch, err)
-	}
-	return nil
 }
 
 // apply derives the lifetimes of one range, and returns how many contracts of earlier ones
@@ -334,36 +276,6 @@ func (p *pairing) end(e store.End) {
 	}
 	p.lifetimes[i].ArchivedAt, p.lifetimes[i].ArchivedOffset = e.At, e.Offset
 	delete(p.open, e.ContractID)
-}
-
-// endEarlier sets the end of contracts in the live table, by way of the scratch
-// table that the update reads. They lie in the migration, or the node's stream, of at.
-func (l *Lifetimes) endEarlier(ctx context.Context, at schemas.Position, ends []store.End) error {
-	if len(ends) == 0 {
-		return nil
-	}
-	table := l.scratch
-	scratch := store.Params{"table": store.Text(table)}
-	if err := l.db.Change(ctx, table, emptyContractEnds, "", scratch); err != nil {
-		return fmt.Errorf("emptying %s: %w", table, err)
-	}
-	block := store.NewEnds()
-	for _, e := range ends {
-		block.Append(e)
-	}
-	if err := l.db.Insert(ctx, table, "", block); err != nil {
-		return err
-	}
-	query := endLiveContracts
-	if at.Offset > 0 {
-		query = endLiveContractsByOffset
-	}
-	err := l.db.Change(ctx, "contracts_live", query, "", store.Params{"stream": store.Text(l.stream), "migration": store.Int(at.MigrationID), "table": store.Text(table)},
-		ch.Setting{Key: "enable_lightweight_update", Value: "1", Important: true})
-	if err != nil {
-		return fmt.Errorf("ending %d live contracts: %w", len(ends), err)
-	}
-	return nil
 }
 
 // Tidy moves the stream's ended lifetimes from the live table to the archived ones. Readers are
