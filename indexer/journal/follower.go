@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,8 +33,10 @@ const (
 	bulkRows  = 20_000
 	bulkPause = 1500 * time.Millisecond
 	// idlePoll is how often Run asks for commits that it was not told of, as another process's are
-	// not.
+	// not; ownPoll how often if this process writes the stream, and another one can only have taken it
+	// over without a word.
 	idlePoll = time.Second
+	ownPoll  = 15 * time.Second
 )
 
 // Follower walks behind the watermark of a stream in ranges of whole batches. Each range is
@@ -46,19 +49,21 @@ type Follower struct {
 	name   string
 	log    *slog.Logger
 	pace   time.Duration
-	hours  bool // ranges are whole hours
+	poll   time.Duration // as ownPoll
+	hours  bool          // ranges are whole hours
 
 	rangeRows uint64 // after which a range ends
 	loaded    bool
 	state     State
-	source    int64  // sequence of the last commit of the stream that is taken; 0 = not known
-	rows      uint64 // items and events of the last step
+	source    int64     // sequence of the last commit of the stream that is taken; 0 = not known
+	rows      uint64    // items and events of the last step
+	asked     time.Time // when the journal of the stream was read last
 }
 
 // NewFollower returns a follower of a stream with a journal under the name own. pace is the least
 // time from one step to the next while it keeps up with the stream.
 func NewFollower(db *store.DB, stream, own string, pace time.Duration, log *slog.Logger) *Follower {
-	return &Follower{db: db, stream: stream, own: own, name: uuid.NewString(), pace: pace, log: log.With("stream", own), rangeRows: maxRangeRows}
+	return &Follower{db: db, stream: stream, own: own, name: uuid.NewString(), pace: pace, poll: ownPoll, log: log.With("stream", own), rangeRows: maxRangeRows}
 }
 
 // NewSmallFollower is NewFollower with ranges of at most as many items and events as given, unless a single batch
@@ -68,6 +73,9 @@ func NewSmallFollower(db *store.DB, stream, own string, pace time.Duration, log 
 	f.rangeRows = rangeRows
 	return f
 }
+
+// PollEvery has Run take a step at least every so often, for a step that looks for more than commits.
+func (f *Follower) PollEvery(d time.Duration) { f.poll = d }
 
 // Committed is the end of the last range that was committed, as of the last Load or Take.
 func (f *Follower) Committed() schemas.Position { return f.state.Committed }
@@ -87,7 +95,7 @@ func (f *Follower) Run(ctx context.Context, step func(context.Context) error) er
 			failures = 0
 		case errors.Is(err, ErrCaughtUp):
 			failures = 0
-			committed.Await(ctx, max(idlePoll, f.pace), max(idlePoll, f.pace))
+			committed.Await(ctx, f.poll, max(idlePoll, f.pace))
 			wait = f.pace - time.Since(began)
 		case schemas.NeedsPerson(err):
 			return err
@@ -204,11 +212,7 @@ func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
 		row, err := f.nextHours(ctx, row)
 		return row, 0, err
 	}
-	commits, err := selectBatches(ctx, f.db, commitsAfter, store.Params{
-		"stream": store.Text(f.stream), "limit": store.Int(maxRangeBatch), "sequence": store.Int(f.source),
-		"migration": store.Int(row.After.MigrationID), "time": store.Time(row.After.RecordTime), "id": store.Text(row.After.UpdateID),
-		"offset": store.Int(row.After.Offset),
-	})
+	commits, err := f.commits(ctx, row.After)
 	if err != nil {
 		return row, 0, fmt.Errorf("reading commits of %s: %w", f.stream, err)
 	}
@@ -226,6 +230,21 @@ func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
 	}
 	row.Hash = row.Through.String() // another range under this number is other content
 	return row, source, Announce(ctx, f.db, row)
+}
+
+// commits returns the next commits of the stream, which end after a position. Those that this process has
+// made are known without asking the store; it is asked from time to time all the same.
+func (f *Follower) commits(ctx context.Context, after schemas.Position) ([]store.BatchRow, error) {
+	if known, ok := f.db.CommitsAfter(f.stream, f.source); ok && f.source > 0 && (len(known) > 0 || time.Since(f.asked) < ownPoll) {
+		known = known[:min(len(known), maxRangeBatch)]
+		return slices.DeleteFunc(slices.Clone(known), func(c store.BatchRow) bool { return !after.Before(c.Through) }), nil
+	}
+	f.asked = time.Now()
+	return selectBatches(ctx, f.db, commitsAfter, store.Params{
+		"stream": store.Text(f.stream), "limit": store.Int(maxRangeBatch), "sequence": store.Int(f.source),
+		"migration": store.Int(after.MigrationID), "time": store.Time(after.RecordTime), "id": store.Text(after.UpdateID),
+		"offset": store.Int(after.Offset),
+	})
 }
 
 // Begin returns the token under which the rows of a range are inserted. Before the first range clear empties

@@ -43,6 +43,9 @@ func TakeOver(ctx context.Context, db *store.DB, stream, writer string) (State, 
 	}
 	j, err := read(ctx, db, stream)
 	j.Epoch = epoch
+	if err == nil {
+		db.CommittedHere(stream)
+	}
 	return j, err
 }
 
@@ -152,7 +155,7 @@ func Insert(ctx context.Context, db *store.DB, row store.BatchRow, state store.B
 		return err
 	}
 	if state == store.Commit {
-		db.Committed(row.Stream)
+		db.Committed(row)
 	}
 	return nil
 }

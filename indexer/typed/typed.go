@@ -82,7 +82,10 @@ func New(db *store.DB, stream string, catalog *values.Catalog, pace time.Duratio
 }
 
 // Run steps until ctx ends, then returns nil. It returns early only with an error that needs a person.
-func (t *Typed) Run(ctx context.Context) error { return t.live.Run(ctx, t.Step) }
+func (t *Typed) Run(ctx context.Context) error {
+	t.live.PollEvery(t.pace) // tables come and go without a commit of the stream
+	return t.live.Run(ctx, t.Step)
+}
 
 // CatchUp steps until all tables have reached the stream's watermark. A failure is tried again a few times.
 func (t *Typed) CatchUp(ctx context.Context) error { return t.live.CatchUp(ctx, t.Step) }

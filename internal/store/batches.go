@@ -1,7 +1,11 @@
 package store
 
 import (
+	"context"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/schemas"
 )
@@ -112,4 +116,146 @@ func (b *Batches) AppendTo(list []BatchRow) []BatchRow {
 		}
 	}
 	return list
+}
+
+// commits tells what this process has committed to whom it waits for it.
+type commits struct {
+	mu   sync.Mutex
+	next map[string]chan struct{} // by stream, for those for whose next commit somebody waits
+	here map[string][]BatchRow    // the last commits of the streams that this process writes, without gaps
+	// hurried are the streams that are written here, with whether somebody waits for the next commit.
+	hurried map[string]chan struct{}
+}
+
+// keptCommits is how many commits of a stream are remembered for those who follow it.
+const keptCommits = 128
+
+// NextCommit is the next commit of a stream. To wait for it saves asking the store over and over.
+type NextCommit struct {
+	made <-chan struct{}
+	here bool
+}
+
+// NextCommit returns the next commit of a stream after the call.
+func (db *DB) NextCommit(stream string) NextCommit {
+	c := db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next, ok := c.next[stream]
+	if !ok {
+		if c.next == nil {
+			c.next = make(map[string]chan struct{})
+		}
+		next = make(chan struct{})
+		c.next[stream] = next
+	}
+	_, here := c.here[stream]
+	return NextCommit{next, here}
+}
+
+// Await returns at the commit, when ctx ends, or after a while: own if this process writes the stream,
+// as it is likely to make the next commit, too, and else foreign, as what another process commits is
+// not known here.
+func (n NextCommit) Await(ctx context.Context, own, foreign time.Duration) {
+	if !n.here {
+		own = foreign
+	}
+	timer := time.NewTimer(own)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-n.made:
+	case <-timer.C:
+	}
+}
+
+// CommittedHere says that this process has claimed a stream, and makes its next commits.
+func (db *DB) CommittedHere(stream string) {
+	c := db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(stream, nil)
+}
+
+// keep remembers the last commits of a stream. The caller holds the lock.
+func (c *commits) keep(stream string, rows []BatchRow) {
+	if c.here == nil {
+		c.here = make(map[string][]BatchRow)
+	}
+	c.here[stream] = rows
+}
+
+// Committed tells those who wait for a commit of a stream that there is one.
+func (db *DB) Committed(row BatchRow) {
+	c := db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rows := c.here[row.Stream]
+	if n := len(rows); n > 0 && rows[n-1].Sequence+1 != row.Sequence {
+		rows = nil
+	}
+	if len(rows) == keptCommits {
+		rows = append([]BatchRow(nil), rows[keptCommits/2:]...)
+	}
+	if row.After.Before(row.Through) {
+		rows = append(rows, row)
+	} else {
+		rows = nil // the stream was taken back: what was committed above that is gone
+	}
+	c.keep(row.Stream, rows)
+	if next, ok := c.next[row.Stream]; ok {
+		close(next)
+		delete(c.next, row.Stream)
+	}
+}
+
+// CommitsAfter returns the commits of a stream after a sequence number, oldest first, without asking the
+// store. ok is false if they are not all known, because the number is too long ago or another process may
+// have made some.
+func (db *DB) CommitsAfter(stream string, sequence int64) (rows []BatchRow, ok bool) {
+	c := db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := c.here[stream]
+	if len(all) == 0 || sequence < all[0].Sequence-1 || sequence > all[len(all)-1].Sequence {
+		return nil, false
+	}
+	return all[sequence-all[0].Sequence+1:], true // nobody changes these: see Committed
+}
+
+// CommittedElsewhere says that another process commits to a stream, and to what is derived from it,
+// from now on. Who waits for a commit asks as often as it would of another process.
+func (db *DB) CommittedElsewhere(stream string) {
+	c := db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name := range c.here {
+		if name == stream || strings.HasPrefix(name, stream+"/") {
+			delete(c.here, name)
+		}
+	}
+}
+
+// Hurry says that somebody waits for the next commit of a stream, to this process if it writes the stream.
+func (db *DB) Hurry(stream string) {
+	select {
+	case db.Hurried(stream) <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// Hurried returns the channel that receives when somebody waits for the next commit of a stream.
+func (db *DB) Hurried(stream string) chan struct{} {
+	c := db.commits
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hurried, ok := c.hurried[stream]
+	if !ok {
+		if c.hurried == nil {
+			c.hurried = make(map[string]chan struct{})
+		}
+		hurried = make(chan struct{}, 1)
+		c.hurried[stream] = hurried
+	}
+	return hurried
 }

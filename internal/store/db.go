@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -382,77 +381,4 @@ func SelectOne[T any](ctx context.Context, db *DB, query string, params Params, 
 		return row, false, err
 	}
 	return rows[0], true, nil
-}
-
-// commits tells what this process has committed to whom it waits for it.
-type commits struct {
-	mu   sync.Mutex
-	next map[string]chan struct{} // by stream, for those for whose next commit somebody waits
-	here map[string]bool          // the streams that this process has committed to
-}
-
-// NextCommit is the next commit of a stream. To wait for it saves asking the store over and over.
-type NextCommit struct {
-	made <-chan struct{}
-	here bool
-}
-
-// NextCommit returns the next commit of a stream after the call.
-func (db *DB) NextCommit(stream string) NextCommit {
-	c := db.commits
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	next, ok := c.next[stream]
-	if !ok {
-		if c.next == nil {
-			c.next = make(map[string]chan struct{})
-		}
-		next = make(chan struct{})
-		c.next[stream] = next
-	}
-	return NextCommit{next, c.here[stream]}
-}
-
-// Await returns at the commit, when ctx ends, or after a while: own if this process has committed to
-// the stream before, as it is likely to make the next commit, too, and else foreign, as what another
-// process commits is not known here.
-func (n NextCommit) Await(ctx context.Context, own, foreign time.Duration) {
-	if !n.here {
-		own = foreign
-	}
-	timer := time.NewTimer(own)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-n.made:
-	case <-timer.C:
-	}
-}
-
-// Committed tells those who wait for a commit of a stream that there is one.
-func (db *DB) Committed(stream string) {
-	c := db.commits
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.here == nil {
-		c.here = make(map[string]bool)
-	}
-	c.here[stream] = true
-	if next, ok := c.next[stream]; ok {
-		close(next)
-		delete(c.next, stream)
-	}
-}
-
-// CommittedElsewhere says that another process commits to a stream, and to what is derived from it,
-// from now on. Who waits for a commit asks as often as it would of another process.
-func (db *DB) CommittedElsewhere(stream string) {
-	c := db.commits
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for name := range c.here {
-		if name == stream || strings.HasPrefix(name, stream+"/") {
-			delete(c.here, name)
-		}
-	}
 }
