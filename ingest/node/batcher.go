@@ -14,7 +14,11 @@ type batcher struct {
 	stream.Batcher
 	// every is the least time between two batches of which the second has no items.
 	every time.Duration
-	now   func() time.Time
+	// maxWait is the least time between two batches of which the second has fewer than
+	// stream.MinSize items, unless it is hurried.
+	maxWait time.Duration
+	hurried bool
+	now     func() time.Time
 
 	through schemas.Position
 	flushed time.Time // when the last batch was taken
@@ -49,19 +53,23 @@ func (b *batcher) cover(p schemas.Position) {
 	}
 }
 
-// isDue reports whether the batch should be written as soon as the writer is free.
+// isDue reports whether the batch should be written before another one is begun.
 func (b *batcher) isDue() bool {
 	wait, some := b.dueIn()
-	return some && wait == 0
+	return some && (wait == 0 || len(b.Items) > 0)
 }
 
 // dueIn is how long the batch may still wait for items before it is written as soon as the writer
 // is free; false if there is nothing to write.
 func (b *batcher) dueIn() (time.Duration, bool) {
-	if len(b.Items) > 0 {
+	since := b.now().Sub(b.flushed)
+	switch n := len(b.Items); {
+	case n >= stream.MinSize || n > 0 && b.hurried:
 		return 0, true
+	case n > 0:
+		return max(0, b.maxWait-since), true
 	}
-	return max(0, b.every-b.now().Sub(b.flushed)), b.After.Before(b.through)
+	return max(0, b.every-since), b.After.Before(b.through)
 }
 
 // batch is the batch being filled.
@@ -70,7 +78,7 @@ func (b *batcher) batch() stream.Batch { return b.Batch(b.through) }
 // next begins the next batch once the one being filled was passed on.
 func (b *batcher) next() {
 	b.Next(b.through)
-	b.flushed = b.now()
+	b.flushed, b.hurried = b.now(), false
 	maps.Copy(b.storedTimes, b.pendingTimes)
 	clear(b.pendingTimes)
 }

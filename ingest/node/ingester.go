@@ -229,7 +229,7 @@ func (ing *Ingester) moveTo(p schemas.Position) {
 func (ing *Ingester) newBatcher(after schemas.Position) *batcher {
 	return &batcher{
 		Batcher: stream.Batcher{Stream: ing.stream, MaxItems: ing.cfg.BatchItems, MaxBytes: ing.cfg.BatchBytes, After: after},
-		every:   ing.cfg.CheckpointEvery, now: ing.cfg.Now, through: after,
+		every:   ing.cfg.CheckpointEvery, maxWait: ing.cfg.MaxWait, now: ing.cfg.Now, through: after,
 		storedTimes: make(map[string]schemas.Micros), pendingTimes: make(map[string]schemas.Micros),
 	}
 }

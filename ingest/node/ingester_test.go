@@ -227,6 +227,46 @@ func TestCheckpointsMoveAQuietStream(t *testing.T) {
 	_ = stop()
 }
 
+// A batch of few updates waits for more, unless somebody waits for it.
+func TestSmallBatchesWait(t *testing.T) {
+	t.Parallel()
+	for _, source := range []Source{WebSocket, Lists} {
+		t.Run(string(source), func(t *testing.T) {
+			t.Parallel()
+			g := newGenerator(8)
+			u, sink := newUpstream(t, g.elements(20)), newSink()
+			hurried := make(chan struct{}, 1)
+			stop := running(t, newIngester(t, u, sink, func(c *Config) {
+				c.Source, c.MaxWait = source, time.Hour
+				c.Hurried = func(string) <-chan struct{} { return hurried }
+			}))
+			sink.await(t, func() bool { return sink.at.Offset >= u.end })
+			grow := func() {
+				g.offset++
+				u.grow(g.transaction())
+			}
+			for range 3 {
+				grow()
+				hurried <- struct{}{}
+				sink.await(t, func() bool { return sink.at.Offset >= g.offset })
+			}
+			sink.mu.Lock()
+			before := len(sink.batches)
+			sink.mu.Unlock()
+			for range stream.MinSize {
+				grow()
+				time.Sleep(time.Millisecond) // they come one by one
+			}
+			sink.await(t, func() bool { return sink.at.Offset >= g.offset })
+			if n := len(sink.batches) - before; n != 1 {
+				t.Errorf("%d updates were written in %d batches, want one", stream.MinSize, n)
+			}
+			_ = stop()
+			sameLines(t, sink.lines, u.lines(0, u.end))
+		})
+	}
+}
+
 // A checkpoint that came too soon after an update to be stored at once is stored later, also
 // when nothing comes after it.
 func TestTheLastCheckpointIsStored(t *testing.T) {

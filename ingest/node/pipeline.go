@@ -45,6 +45,8 @@ type pipeline struct {
 	// eager reports whether a batch is written as soon as the writer is free,
 	// given the offset reached; otherwise only full ones are.
 	eager func(at int64) bool
+	// hurried receives when somebody waits for the next batch; it may be nil.
+	hurried <-chan struct{}
 	// write stores a batch.
 	write func(ctx context.Context, b stream.Batch) error
 	// seen is called with each offset that the stream is complete through.
@@ -186,8 +188,8 @@ func (c *chunk) decode(d *decoder) {
 
 // assemble puts the updates of chunks into batches until there are no more chunks. A
 // batch that is complete waits for the writer; one that is not goes as soon as the
-// writer waits for it, if the stream is at its tail. There it is also written when nothing comes
-// any more: a node may have told its last checkpoint.
+// writer waits for it, if the stream is at its tail and the batch has waited for more. There it is also
+// written when nothing comes any more: a node may have told its last checkpoint.
 func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches chan<- stream.Batch, memory *semaphore.Weighted) error {
 	for {
 		var out chan<- stream.Batch
@@ -212,6 +214,8 @@ func (p *pipeline) assemble(ctx context.Context, ordered <-chan *chunk, batches 
 			}
 		case out <- p.batches.batch():
 			p.batches.next()
+		case <-p.hurried:
+			p.batches.hurried = true
 		case <-due:
 		case <-ctx.Done():
 			return context.Cause(ctx)

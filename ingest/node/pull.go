@@ -104,9 +104,9 @@ func (ing *Ingester) session(ctx context.Context, to int64, write func(context.C
 	}
 	p := &pipeline{
 		workers: ing.cfg.Workers, inFlight: ing.cfg.InFlightBytes, decoders: ing.decoders, seq: seq, batches: ing.batches,
-		eager: func(at int64) bool { return to == 0 && at >= ing.target },
-		write: write,
-		seen:  func(at int64) { complete.Store(at); ing.seen(at) }, horizon: ing.cfg.Horizon,
+		eager:   func(at int64) bool { return to == 0 && at >= ing.target },
+		hurried: ing.cfg.Hurried(ing.stream), write: write,
+		seen: func(at int64) { complete.Store(at); ing.seen(at) }, horizon: ing.cfg.Horizon,
 	}
 	// silent looks for updates that a silent websocket withholds: the ledger's end alone does
 	// not show them, as what the ledger has may not concern our parties.

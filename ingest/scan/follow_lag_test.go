@@ -81,3 +81,28 @@ func followLag(t *testing.T, n int) (p99 time.Duration) {
 	t.Logf("lag p50 %s, p99 %s, most %s; %d requests, %d batches", lags[len(lags)/2], lags[len(lags)*99/100], lags[len(lags)-1], requests, len(sink.batches))
 	return lags[len(lags)*99/100]
 }
+
+// A batch of few items is followed by a wait for more, so that a quiet network has few of them.
+func TestSmallBatchesAreFollowedByAWait(t *testing.T) {
+	u, sink := newUpstream(t, generate(0, -1, 0, 100)), newSink()
+	const maxWait, items = 250 * time.Millisecond, 60
+	ing := newIngester(t, u, sink, func(c *Config) { c.MaxWait = maxWait })
+	ctx, cancel := context.WithCancel(testContext(t))
+	ran := make(chan error, 1)
+	go func() { ran <- ing.Run(ctx) }()
+	until(t, func() bool { return ing.Status().Phase == stream.PhaseFollowing })
+	before, began := ing.Status().Batches, time.Now()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range items {
+		<-tick.C
+		u.set(func(u *upstream) { lengthen(u.migrations[0], 1) })
+	}
+	until(t, func() bool { return sink.count() == 100+items })
+	cancel()
+	<-ran
+	// After a wait comes a batch that may be large, and after that one without a wait.
+	if most := 2*int64(time.Since(began)/maxWait) + 3; ing.Status().Batches-before > most {
+		t.Errorf("%d batches, want at most %d", ing.Status().Batches-before, most)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/ledgerlake/ledgerlake/ingest/stream"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
@@ -43,6 +44,8 @@ type Ingester struct {
 	// is set while Run is on: it waits for that to end, where Backfill fails.
 	held    int
 	lasting bool
+	// taken counts the items that came since the last wait.
+	taken int
 }
 
 // New checks cfg and fills in its defaults. It does not talk to the upstream yet.
@@ -147,8 +150,8 @@ func (ing *Ingester) Run(ctx context.Context) error {
 	return err
 }
 
-// follow polls for new history until ctx ends: soon after some came, and less and less
-// often while none does.
+// follow polls for new history until ctx ends: soon after much came, and less and less
+// often while none does. After a little it waits until more has come, see stream.Settings.MaxWait.
 func (ing *Ingester) follow(ctx context.Context) error {
 	shortest := ing.cfg.BusyPoll
 	if ing.view.source == UpdatesBefore {
@@ -161,14 +164,20 @@ func (ing *Ingester) follow(ctx context.Context) error {
 		if err := remote.Sleep(ctx, ing.pause(wait)); err != nil {
 			return err
 		}
-		before := ing.at
+		began, before := time.Now(), ing.at
+		ing.taken = 0
 		for caughtUp := false; !caughtUp; {
 			var err error
 			if caughtUp, err = ing.step(ctx); err != nil {
 				return err
 			}
 		}
-		if wait = min(2*wait, ing.cfg.Poll); ing.at != before {
+		switch {
+		case ing.at == before:
+			wait = min(2*wait, ing.cfg.Poll)
+		case ing.taken < stream.MinSize:
+			wait = max(shortest, ing.cfg.MaxWait-time.Since(began))
+		default:
 			wait = shortest
 		}
 	}
@@ -231,7 +240,7 @@ func (ing *Ingester) step(ctx context.Context) (caughtUp bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if end.items > 0 {
+	if ing.taken += end.items; end.items > 0 {
 		ing.short, ing.held = 0, 0
 		if ing.tracks.beyond.get() != nil {
 			return ing.following, nil // the next step has but what is waited for

@@ -30,6 +30,14 @@ type Settings struct {
 	// 64 MiB. What is due next is always let through.
 	InFlightBytes int64
 
+	// MaxWait is the least time between two batches of a stream that is followed, of which the
+	// second has fewer than MinSize items: a batch costs the store much the same whatever it has.
+	// 0, the default, means that nothing waits.
+	MaxWait time.Duration
+	// Hurried returns a channel that receives when somebody waits for the next batch of a stream,
+	// which then does not wait for MaxWait. It may be nil.
+	Hurried func(stream string) <-chan struct{}
+
 	// RequestTimeout ends a request, or a frame, that makes no or too little progress for
 	// this long: see remote.Pace. Default 30s.
 	RequestTimeout time.Duration
@@ -51,6 +59,10 @@ type Settings struct {
 	Now func() time.Time
 }
 
+// MinSize is how many items a batch has that is written without waiting for more: as many as a network of
+// 200 updates a second gives in the shortest wait between two polls.
+const MinSize = 16
+
 // SetDefaults checks the settings and fills in the defaults.
 func (s *Settings) SetDefaults() error {
 	switch {
@@ -62,6 +74,7 @@ func (s *Settings) SetDefaults() error {
 	err := NotNegative(map[string]int64{
 		"batch items": int64(s.BatchItems), "batch bytes": s.BatchBytes, "bytes in flight": s.InFlightBytes,
 		"request timeout": int64(s.RequestTimeout), "give up": int64(s.GiveUpAfter), "time ahead": int64(s.Ahead),
+		"longest wait of a batch": int64(s.MaxWait),
 	})
 	if err != nil {
 		return err
@@ -72,6 +85,9 @@ func (s *Settings) SetDefaults() error {
 	s.RequestTimeout = cmp.Or(s.RequestTimeout, 30*time.Second)
 	s.MaxRetryAfter = cmp.Or(s.MaxRetryAfter, remote.LongestRest)
 	s.Version = cmp.Or(s.Version, "dev")
+	if s.Hurried == nil {
+		s.Hurried = func(string) <-chan struct{} { return nil } // which never receives
+	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}

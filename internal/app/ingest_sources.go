@@ -109,6 +109,7 @@ func (d *database) newNodeSourceInto(url string, sink stream.Sink, giveUp time.D
 func (d *database) ingestSettings(sink stream.Sink, giveUp time.Duration) stream.Settings {
 	return stream.Settings{
 		Sink: sink, GiveUpAfter: giveUp, Log: d.p.log, Ahead: d.p.timeAhead(), Version: d.p.build.Version,
+		MaxWait: d.p.cfg.FollowInterval, Hurried: func(stream string) <-chan struct{} { return d.db.Hurried(stream) },
 		RequestTimeout: d.p.timeouts.request, Backoff: d.p.timeouts.backoff, MaxRetryAfter: d.p.timeouts.rest,
 	}
 }

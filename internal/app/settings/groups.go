@@ -52,7 +52,7 @@ func (c *Upstream) declare(f *pflag.FlagSet) {
 	f.IntVar(&c.ScanWorkers, "scan-workers", 0, "maximum of concurrent requests to the scan services; 0 means 4 for each, at most 16")
 	f.Float64Var(&c.ScanRate, "scan-rate", 0, "requests per second to the upstream; 0 means 10, or no limit on loopback")
 	f.Int64Var(&c.ScanPageBytes, "scan-page-bytes", 256<<20, "largest page accepted from the upstream, in bytes")
-	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "longest wait between polls of the upstream's tail")
+	f.DurationVar(&c.FollowInterval, "follow-interval", time.Second, "longest wait between polls of the upstream's tail, and of a few updates for more, to be stored with them")
 	f.DurationVar(&c.FactsInterval, "facts-interval", time.Minute, "how often to ask the upstream for what is not in its history; 0 means never")
 	f.DurationVar(&c.TimeAhead, "record-time-ahead", 10*time.Minute, "how far record times may be ahead of this machine's clock; later updates are not stored until then, nor exported; 0 means no limit, for networks with their own time")
 	f.StringVar(&c.NodeURL, "node-url", "", "ledger JSON API of a node whose own stream is also ingested")

@@ -166,6 +166,7 @@ func (r *Reader) WaitFor(ctx context.Context, offset int64) error {
 		if end >= offset {
 			return nil
 		}
+		r.db.Hurry(r.stream)
 		committed.Await(ctx, ownPause, waitPause)
 		if ctx.Err() != nil {
 			return fmt.Errorf("waiting until wallets show offset %d, now at %d: %w", offset, end, ctx.Err())
