@@ -52,7 +52,10 @@ func NewMovements(db *store.DB, stream string, catalog *values.Catalog, pace tim
 }
 
 // Run steps until ctx ends, then returns nil. It returns early only with an error that needs a person.
-func (m *Movements) Run(ctx context.Context) error { return m.follower.Run(ctx, m.Step) }
+func (m *Movements) Run(ctx context.Context) error {
+	m.follower.Unhurried()
+	return m.follower.Run(ctx, m.Step)
+}
 
 // CatchUp steps until movements have reached the stream's watermark. A failure is tried again a few times.
 func (m *Movements) CatchUp(ctx context.Context) error { return m.follower.CatchUp(ctx, m.Step) }

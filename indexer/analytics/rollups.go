@@ -28,9 +28,9 @@ type Rollups struct {
 	begun    bool // the stream of late verdicts has some
 }
 
-// NewRollups returns the rollups of a stream; pace is the least time from one step to the next, 1 s if zero.
+// NewRollups returns the rollups of a stream; pace is the least time from one step to the next, 5 s if zero.
 func NewRollups(db *store.DB, stream string, pace time.Duration, log *slog.Logger) *Rollups {
-	pace = cmp.Or(pace, time.Second)
+	pace = cmp.Or(pace, 5*time.Second)
 	follows := stream
 	if stream == schemas.ScanStream {
 		follows = journals.MovementsStream(stream)

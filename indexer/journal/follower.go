@@ -43,14 +43,16 @@ const (
 // announced and committed in a journal of the follower's own, like a batch. A Follower may be
 // used by one goroutine at a time.
 type Follower struct {
-	db     *store.DB
-	stream string // that is followed
-	own    string // whose journal it writes
-	name   string
-	log    *slog.Logger
-	pace   time.Duration
-	poll   time.Duration // as ownPoll
-	hours  bool          // ranges are whole hours
+	db        *store.DB
+	stream    string // that is followed
+	own       string // whose journal it writes
+	name      string
+	log       *slog.Logger
+	pace      time.Duration
+	poll      time.Duration // as ownPoll
+	hours     bool          // ranges are whole hours
+	unhurried bool          // keeps to the pace whatever comes
+	tookAll   bool          // the last range has all commits that were known
 
 	rangeRows uint64 // after which a range ends
 	loaded    bool
@@ -74,6 +76,10 @@ func NewSmallFollower(db *store.DB, stream, own string, pace time.Duration, log 
 	return f
 }
 
+// Unhurried has Run keep to the pace also when more is committed while a step is on its way, as it is on
+// a machine that is busy: for what nobody waits for.
+func (f *Follower) Unhurried() { f.unhurried = true }
+
 // PollEvery has Run take a step at least every so often, for a step that looks for more than commits.
 func (f *Follower) PollEvery(d time.Duration) { f.poll = d }
 
@@ -91,6 +97,8 @@ func (f *Follower) Run(ctx context.Context, step func(context.Context) error) er
 		switch err := f.step(ctx, step); {
 		case err == nil && f.rows > bulkRows:
 			failures, wait = 0, bulkPause
+		case err == nil && f.unhurried && f.tookAll:
+			failures, wait = 0, f.pace-time.Since(began)
 		case err == nil:
 			failures = 0
 		case errors.Is(err, ErrCaughtUp):
@@ -206,6 +214,7 @@ func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
 	row := store.BatchRow{Stream: f.own, Sequence: f.state.Sequence + 1, After: f.state.Committed, Writer: f.name, Epoch: f.state.Epoch}
 	if p := f.state.Pending; p != nil {
 		row.Through, row.Hash = p.Through, p.Hash
+		f.tookAll = false
 		return row, f.source, nil
 	}
 	if f.hours {
@@ -220,8 +229,10 @@ func (f *Follower) Next(ctx context.Context) (store.BatchRow, int64, error) {
 		return row, 0, ErrCaughtUp
 	}
 	source := f.source
+	f.tookAll = len(commits) < maxRangeBatch
 	for i, c := range commits {
 		if i > 0 && (row.Items+row.Events+c.Items+c.Events > f.rangeRows || !SameKind(row.Through, c.Through)) {
+			f.tookAll = false
 			break
 		}
 		row.Through, source = c.Through, c.Sequence
