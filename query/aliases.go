@@ -30,6 +30,10 @@ var networkSpelling = map[string]string{
 	"coin_price_votes":                 "amulet_price_votes",
 	"coin_create_fee":                  "amulet_create_fee",
 	"total_coin_balance":               "total_amulet_balance",
+	"coin_owner":                       "amulet_owner",
+	"coin_amount":                      "amulet_amount",
+	"coin_price":                       "amulet_price",
+	"input_coin_amount":                "input_amulet_amount",
 }
 
 // networkPaths maps the neutral path of an operation to the network's own.

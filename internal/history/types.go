@@ -15,7 +15,7 @@ type Range struct {
 // Before is a stretch of one synchronizer's history in descending order.
 type Before struct {
 	MigrationID    int64
-	SynchronizerID string
+	SynchronizerID string // "" for all
 	// Before is exclusive, AtOrAfter inclusive.
 	Before, AtOrAfter schemas.Micros
 	Limit             int

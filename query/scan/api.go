@@ -133,6 +133,7 @@ type API struct {
 	backfilling *backfilling
 	bulk        *bulkObjects
 	parties     *partySets
+	activities  *activities
 	state       *state.API
 }
 
@@ -181,6 +182,9 @@ func New(cfg Config) (*API, error) {
 			maxPageSize: cfg.MaxPageSize, chunkBytes: cfg.ChunkBytes, updateSizes: updateSizes,
 		},
 		bulk: newBulkObjects(&cfg, tokens), parties: parties,
+		activities: &activities{
+			source: cfg.Source, horizon: known, catalog: cfg.Catalog, naming: cfg.Naming, maxPageSize: cfg.MaxPageSize, updateSizes: updateSizes,
+		},
 	}
 	a.state = state.New(state.Config{
 		Source: cfg.Source, Horizon: known, Upstream: cfg.Facts, Blobs: cfg.Blobs, Supply: newCoinSupply(a.sets, cfg.Spare, cfg.Now),
@@ -237,6 +241,8 @@ func (a *API) Routes() []query.Route {
 		{Method: "POST", Path: "/v0/holdings/summary", Name: "scan.v0.holdings_summary", Class: query.Page, Handle: a.sets.holdingsSummary(true)},
 		{Method: "GET", Path: "/v0/contracts/{contract_id}", Name: "scan.contract", Class: query.Page, Handle: a.contracts.history},
 		{Method: "POST", Path: "/v0/parties/{party}/updates", Name: "scan.party_updates", Class: query.Page, Handle: a.updates.partyUpdates},
+		{Method: "POST", Path: "/v0/activities", Name: "scan.activities", Class: query.Page, Handle: a.activities.newestFirst},
+		{Method: "POST", Path: "/v0/transactions", Name: "scan.transactions", Class: query.Page, Handle: a.activities.inOrder},
 		{Method: "GET", Path: "/v0/acs/{party}", Name: "scan.party_acs", Handle: a.parties.export, Transfer: true},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp", Name: "scan.snapshot_timestamp", Handle: a.snapshots.snapshotBefore},
 		{Method: "GET", Path: "/v0/state/acs/snapshot-timestamp-after", Name: "scan.snapshot_timestamp_after", Handle: a.snapshots.snapshotAfter},

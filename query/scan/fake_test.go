@@ -188,7 +188,7 @@ func (m *memory) UpdatesBefore(_ context.Context, b history.Before) ([]schemas.U
 	var rows []schemas.Update
 	for _, it := range slices.Backward(m.items) {
 		u := it.Update
-		if u != nil && u.MigrationID == b.MigrationID && u.SynchronizerID == b.SynchronizerID &&
+		if u != nil && u.MigrationID == b.MigrationID && (b.SynchronizerID == "" || u.SynchronizerID == b.SynchronizerID) &&
 			u.RecordTime < b.Before && u.RecordTime >= b.AtOrAfter && len(rows) < b.Limit {
 			rows = append(rows, *u)
 		}
