@@ -140,3 +140,47 @@ func (f *fixture) metric(t *testing.T, q metrics.Request, name string) (lines []
 	}
 	return lines
 }
+
+// TestMissingVerdictsAreNoZeros reads metrics of who submits from a history whose first day has no verdicts, and whose
+// second one lacks some.
+func TestMissingVerdictsAreNoZeros(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	items := indexertest.ScanItems(t, network(t, devnet.Config{Updates: 400, Seed: 5, Days: 3}))
+	day := func(item schemas.Item) string { return (item.Position().RecordTime - 1).String()[:10] }
+	first, days := "", map[string]bool{}
+	kept := items[:0]
+	for i, item := range items {
+		if item.Update != nil && item.Update.IsImport() {
+			kept = append(kept, item)
+			continue
+		}
+		if first == "" {
+			first = day(item)
+		}
+		days[day(item)] = true
+		if item.Update != nil && (day(item) == first || len(days) == 2 && i%2 == 0) {
+			item = schemas.Item{Update: item.Update}
+		}
+		if day(item) != first || item.Update != nil {
+			kept = append(kept, item)
+		}
+	}
+	f.write(t, kept, len(kept), f.movements())
+	f.sumUp(t)
+	for _, name := range []string{"active_users", "active_users_7d", "active_users_30d", "submitted", "submitted_traffic", "accepted", "active_addresses"} {
+		q := metrics.Request{Grain: metrics.ByDay}
+		q.Metric, _ = metrics.Named(name)
+		answer, err := metrics.NewReader(f.db).Read(t.Context(), q)
+		if err != nil || len(answer.Rows) < 3 {
+			t.Fatalf("%s: %d rows, %v", name, len(answer.Rows), err)
+		}
+		rows, known := answer.Rows, name == "active_addresses"
+		if (rows[0].Value != nil) != known || rows[0].Provisional == known {
+			t.Errorf("%s of a day without verdicts is %v, provisional: %v", name, rows[0].Value, rows[0].Provisional)
+		}
+		if value, ok := rows[1].Value.(int64); !ok || value == 0 || rows[1].Provisional == known {
+			t.Errorf("%s of a day with some verdicts is %v, provisional: %v", name, rows[1].Value, rows[1].Provisional)
+		}
+	}
+}

@@ -28,7 +28,9 @@ type Metric struct {
 	rolling int
 	// verdicts says that it counts verdicts, which may be missing.
 	verdicts bool
-	known    string // aggregate that says whether there is a value, "" for always
+	// submitters says that it is of who submits transactions, which verdicts alone name.
+	submitters bool
+	known      string // aggregate that says whether there is a value, "" for always
 }
 
 // The grains, from the finest.
@@ -89,8 +91,8 @@ var Catalog = slices.Concat(
 		{Name: "rewards", Unit: Coin, Meaning: "Coins that parties mint as rewards of apps, validators and operators, by party and class", Grains: withRound, GroupBy: []string{"party", "class"}, tables: []rollups.Table{movements}, value: "sum(m.amount)", where: "cause = 'mint' AND class NOT IN ('tap', 'other', 'development_fund')"},
 		{Name: "received", Unit: Coin, Meaning: "Coins that parties receive of others, by party", Grains: withRound, GroupBy: []string{"party"}, tables: []rollups.Table{movements}, value: "sum(m.amount)", where: "cause = 'transfer' AND amount > 0 AND party != counterparty"},
 		{Name: "paid", Unit: Coin, Meaning: "Coins of parties that are burnt for a purpose, by party and class such as traffic or fee", Grains: withRound, GroupBy: []string{"party", "class"}, tables: []rollups.Table{movements}, value: "-sum(m.amount)", where: "cause = 'burn' AND class != 'expiry'"},
-		{Name: "submitted", Unit: "transactions", Meaning: "Accepted transactions by the parties that submit them; those of several parties count for each", Grains: overTime, GroupBy: []string{"party"}, tables: []rollups.Table{rollups.PartyHours}, value: "sum(m.transactions)"},
-		{Name: "submitted_traffic", Unit: "bytes", Meaning: "Traffic of transactions by the parties that submit them; those of several parties count for each", Grains: overTime, GroupBy: []string{"party"}, tables: []rollups.Table{rollups.PartyHours}, value: "sum(m.traffic)"},
+		{Name: "submitted", Unit: "transactions", Meaning: "Accepted transactions by the parties that submit them; those of several parties count for each", Grains: overTime, GroupBy: []string{"party"}, tables: []rollups.Table{rollups.PartyHours}, value: "sum(m.transactions)", submitters: true},
+		{Name: "submitted_traffic", Unit: "bytes", Meaning: "Traffic of transactions by the parties that submit them; those of several parties count for each", Grains: overTime, GroupBy: []string{"party"}, tables: []rollups.Table{rollups.PartyHours}, value: "sum(m.traffic)", submitters: true},
 	},
 )
 
@@ -121,6 +123,7 @@ func counted(name, unit, meaning, value string) Metric {
 // parties counts distinct ones in a bucket, and over 7 and 30 days.
 func parties(name, meaning, where string, tables ...rollups.Table) []Metric {
 	m := Metric{Name: name, Unit: "parties", Meaning: meaning, Grains: overTime, tables: tables, value: "uniqExact(m.party)", where: where}
+	m.submitters = where == ofUsers
 	week, month := m, m
 	week.Name, week.Grains, week.rolling, week.Meaning = name+"_7d", days, 7, meaning+"; in the 7 days that end with the day"
 	month.Name, month.Grains, month.rolling, month.Meaning = name+"_30d", days, 30, meaning+"; in the 30 days that end with the day"

@@ -195,6 +195,11 @@ func (r *Reader) Read(ctx context.Context, q Request) (Answer, error) {
 	if len(rows) > MaxRows {
 		return Answer{}, ErrTooMany
 	}
+	if q.Metric.submitters {
+		if err := r.cover(ctx, q, span, parts, rows); err != nil {
+			return Answer{}, err
+		}
+	}
 	return Answer{Rows: rows, First: span.from, End: max(span.to, span.from), Through: at, open: span.open}, nil
 }
 
