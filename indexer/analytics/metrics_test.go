@@ -35,6 +35,8 @@ func TestMetricsAreSumsOfHistory(t *testing.T) {
 	}
 	for name, history := range map[string]string{
 		"minted":              day("sumIf(amount, cause = 'mint')", "movements WHERE cause != 'opening'"),
+		"burn_mint_ratio":     day("intDiv(toInt256(-sumIf(amount, cause = 'burn') * toInt128(10000000000)) * 1000, toInt256(sumIf(amount, cause = 'mint') * toInt128(10000000000)))", "movements WHERE cause != 'opening'"),
+		"rejected_share":      day("intDiv(1000 * countIf(result = 'VERDICT_RESULT_REJECTED'), countIf(result IN ('VERDICT_RESULT_REJECTED', 'VERDICT_RESULT_ACCEPTED')))", "verdicts"),
 		"burned":              day("-sumIf(amount, cause = 'burn')", "movements WHERE cause != 'opening'"),
 		"transfers":           day("countIf(cause = 'transfer' AND amount > 0 AND party != counterparty)", "movements WHERE cause != 'opening'"),
 		"supply":              "SELECT concat(day, ' ', toString(sum(change) OVER (ORDER BY day))) FROM (SELECT " + start + " AS day, sum(amount) AS change FROM movements GROUP BY day) ORDER BY day",

@@ -61,6 +61,7 @@ var Catalog = slices.Concat(
 		moved("minted", "Coins that are minted, by class such as app, validator_liveness or operator", "sum(m.amount)", "cause = 'mint'", "class"),
 		moved("burned", "Coins that are burnt, by class such as traffic, fee or expiry", "-sum(m.amount)", "cause = 'burn'", "class"),
 		moved("net_issuance", "Coins minted less coins burnt", "sum(m.amount)", "cause IN ('mint', 'burn')"),
+		moved("burn_mint_ratio", "Coins burnt for each 1,000 that are minted, rounded down", "toInt64(1000 * -sumIf(m.amount, cause = 'burn') / greatest(sumIf(m.amount, cause = 'mint'), toDecimal128('0.0000000001', 10)))", "cause IN ('mint', 'burn')").in("permille").ifKnown("sumIf(m.amount, cause = 'mint') > 0"),
 		moved("fees_paid", "Coins that are burnt for a purpose: all burns but those of expired coins. Nobody receives them", "-sum(m.amount)", "cause = 'burn' AND class != 'expiry'", "class"),
 		moved("transfer_volume", "Coins that parties receive of others", "sum(m.volume)", "cause = 'transfer'", "purpose"),
 		moved("unexplained", "Change of holdings that no rule explains; it should be 0", "sum(m.amount)", "cause = 'unexplained'"),
@@ -78,6 +79,7 @@ var Catalog = slices.Concat(
 		counted("updates_peak_second", "updates", "Most updates in a second", "max(m.updates_in_second)"),
 		counted("accepted", "transactions", "Accepted transactions, private ones included", "sum(m.accepted)").ofVerdicts(hasVerdicts),
 		counted("rejected", "transactions", "Rejected transactions", "sum(m.rejected)").ofVerdicts(hasVerdicts),
+		counted("rejected_share", "permille", "Share of the transactions that are rejected among those accepted or rejected, rounded down", "intDiv(1000 * sum(m.rejected), greatest(sum(m.accepted + m.rejected), 1))").ofVerdicts("sum(m.accepted + m.rejected) > 0"),
 		counted("private", "transactions", "Accepted transactions that public history does not have", "sum(m.private)").ofVerdicts(hasVerdicts),
 		counted("verdicts_peak_minute", "transactions", "Most decisions on transactions in a minute", "max(m.verdicts_in_minute)").ofVerdicts(hasVerdicts),
 		counted("verdicts_peak_second", "transactions", "Most decisions on transactions in a second", "max(m.verdicts_in_second)").ofVerdicts(hasVerdicts),
@@ -136,6 +138,10 @@ const Coin = "coin"
 
 func (m Metric) runs() Metric          { m.running = true; return m }
 func (m Metric) in(unit string) Metric { m.Unit = unit; return m }
+func (m Metric) ifKnown(known string) Metric {
+	m.known = known
+	return m
+}
 func (m Metric) ofVerdicts(known string) Metric {
 	m.verdicts, m.known = true, known
 	return m
