@@ -44,7 +44,9 @@ func newPackageAdd(c *cli) *cobra.Command {
 alone, as a node serves it. If one file cannot be read, nothing is kept. With --packages-from-node it
 keeps the packages of the node of --node-url. What the store has already stays as it is.
 
-The package that a file is of gets typed tables, see ledgerlake table, unless --no-tables is given.`,
+The package that a file is of gets typed tables, see ledgerlake table, unless --no-tables is given. Those
+of a node get none, because it has dozens, most of them of the network itself: ledgerlake table add NAME
+makes those of a package that is wanted.`,
 		Example: "  ledgerlake package add acme-trade-1.0.0.dar acme-trade-1.1.0.dar\n" +
 			"  ledgerlake package add --packages-from-node --node-url http://127.0.0.1:7575 --node-token-file token.txt",
 		RunE: func(cmd *cobra.Command, files []string) (err error) {
@@ -104,6 +106,7 @@ func addFiles(ctx context.Context, a *app.App, paths []string) (report *kept.Add
 	return report, mains, err
 }
 
+// addFromNode keeps what a node has. It names no mains: tables of all its packages would be hundreds that nobody asked for.
 func addFromNode(ctx context.Context, a *app.App, _ []string) (report *kept.Added, mains []string, err error) {
 	node, name, err := app.NodeOfPackages(a)
 	if err != nil {
