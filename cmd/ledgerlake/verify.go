@@ -43,8 +43,8 @@ ledgerlake repair does. The exit status is 1 if anything differs. --check select
              a node's stream, by offset, match its updates
   indexes    samples of history are found by update id, external transaction hash and contract
              id, as the query tier looks them up
-  movements  the rows of table movements, derived again from public history, match the store; they
-             add up to the coins that parties hold, and nothing is unexplained
+  movements  the rows of tables movements, round_entries and labels, derived again from public history,
+             match the store; movements add up to the coins that parties hold, and nothing is unexplained
   tables     the rows of typed tables, derived again from each stream, match the store
   wallets    contracts, transaction logs and tracked offers of a node's parties, derived again
              from its stream, match the store

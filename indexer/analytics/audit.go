@@ -28,8 +28,8 @@ var (
 	storedNodeMovements string
 )
 
-// Audit checks tables movements and round_entries at their watermark, without a look at how they were derived
-// before:
+// Audit checks tables movements, round_entries and labels at their watermark, without a look at how they were
+// derived before:
 //
 //   - every row is what history gives, derived again;
 //   - in each update the movements add up to what was created and consumed, transfers to nothing, and locks
@@ -101,8 +101,10 @@ func (a *Audit) Run(ctx context.Context, found func(Difference)) (looked map[str
 	if err := a.readStored(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.readEntries(ctx); err != nil {
-		return nil, err
+	if !a.isNode() {
+		if err := a.readPublic(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for _, d := range slices.SortedFunc(maps.Keys(a.days), func(x, y day) int {
 		return cmp.Or(cmp.Compare(x.migration, y.migration), cmp.Compare(x.number, y.number))
@@ -114,6 +116,18 @@ func (a *Audit) Run(ctx context.Context, found func(Difference)) (looked map[str
 		}
 	}
 	return a.looked, a.compareBalances(ctx, reader)
+}
+
+// readPublic reads the tables that there are of public history alone.
+func (a *Audit) readPublic(ctx context.Context) error {
+	if err := a.readEntries(ctx); err != nil {
+		return err
+	}
+	lines, err := journals.Read(ctx, a.db, a.stream)
+	if err != nil {
+		return err
+	}
+	return a.checkLabels(ctx, lines)
 }
 
 func (a *Audit) sums(p schemas.Position) *daySums {

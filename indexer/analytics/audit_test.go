@@ -99,3 +99,33 @@ func TestAuditNamesDamagedRounds(t *testing.T) {
 		})
 	}
 }
+
+// TestAuditNamesDamagedLabels damages a row of table labels in each way.
+func TestAuditNamesDamagedLabels(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	items := indexertest.ScanItems(t, network(t, devnet.Config{Updates: 300, Seed: 3, Days: 2}))
+	f.write(t, items, len(items)/3, f.movements())
+	if found, looked := f.audit(t); len(found) > 0 || looked["labels"] < 50 {
+		t.Fatalf("of an undamaged store %v were looked at and found: %q", looked, found)
+	}
+	for _, c := range []struct{ name, statement, found string }{
+		{"lost", "ALTER TABLE labels DELETE WHERE %s SETTINGS mutations_sync = 2", "no such row"},
+		{"with another label", "ALTER TABLE labels UPDATE argument = arrayMap(x -> replaceOne(x, '\"', '\"x'), argument) WHERE %s SETTINGS mutations_sync = 2", `x`},
+		{"with another place", "ALTER TABLE labels UPDATE argument_holes = arrayMap(n -> n + 1, argument_holes) WHERE %s SETTINGS mutations_sync = 2", "labels of shape"},
+		{"of another result", "ALTER TABLE labels UPDATE result = ['7'] WHERE %s SETTINGS mutations_sync = 2", `["7"]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			row := strings.Split(indexertest.Texts(t, f.DSN, "SELECT concat(toString(shape), '|', choice) FROM labels FINAL WHERE choice = 'AmuletRules_Transfer' AND empty(constructors) ORDER BY shape LIMIT 1")[0], "|")
+			f.exec(t, "CREATE TABLE undamaged AS labels")
+			f.exec(t, "INSERT INTO undamaged SELECT * FROM labels")
+			f.exec(t, fmt.Sprintf(c.statement, fmt.Sprintf("shape = %s AND choice = '%s'", row[0], row[1])))
+			found, _ := f.audit(t)
+			if len(found) != 1 || !strings.Contains(found[0], "labels of shape "+row[0]) || !strings.Contains(found[0], row[1]) || !strings.Contains(found[0][strings.LastIndex(found[0], ", found "):], c.found) {
+				t.Errorf("of the labels of shape %s of %s is found:\n%.3000s", row[0], row[1], strings.Join(found, "\n"))
+			}
+			f.exec(t, "EXCHANGE TABLES labels AND undamaged")
+			f.exec(t, "DROP TABLE undamaged SYNC")
+		})
+	}
+}
