@@ -24,7 +24,7 @@ type Queue struct {
 	mu       sync.Mutex
 	handlers map[string]Handler   // by the name of their kind
 	kinds    []string             // names in the order in which they were registered
-	running  map[string]struct{}  // IDs of tasks running in this process
+	running  map[string]*run      // tasks running in this process, by ID
 	waits    map[string]int       // how often a task has ended with Passing in a row
 	finished map[string]time.Time // when those that ended since the last scan did
 	runs     sync.WaitGroup       // one for each of running
@@ -43,7 +43,7 @@ func Open(ctx context.Context, cfg Config) (*Queue, error) {
 		cfg:      cfg,
 		rescan:   make(chan struct{}, 1),
 		handlers: map[string]Handler{},
-		running:  map[string]struct{}{},
+		running:  map[string]*run{},
 		waits:    map[string]int{},
 		finished: map[string]time.Time{},
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,6 +70,45 @@ func undecodablePayloadIsDeadAtOnce(t *testing.T, cfg jobs.Config) {
 	}
 	if len(s.runs) != 0 {
 		t.Errorf("exported %v", s.runs)
+	}
+}
+
+// runIsShownAndCancelled watches how far a run is, stops it, and removes a task that waits.
+func runIsShownAndCancelled(t *testing.T, cfg jobs.Config) {
+	s := newStore(segment(1))
+	var stopped atomic.Bool
+	s.export = func(ctx context.Context, _ schemas.SegmentRef, run int, progress jobs.ProgressFunc) error {
+		if run > 1 {
+			return nil
+		}
+		progress(3, 7)
+		<-ctx.Done()
+		stopped.Store(true)
+		return ctx.Err()
+	}
+	q := open(t, cfg, jobs.ExportSegments(s))
+	run(t, q)
+	const id = "export:scan:1:2026-07-01"
+	eventually(t, "shown with its progress", func() bool {
+		list, err := q.List(t.Context(), jobs.Active, 10)
+		return err == nil && len(list) == 1 && list[0].ID == id && list[0].Done == 3 && list[0].Total == 7 && !list[0].Started.IsZero()
+	})
+	eventually(t, "stopped", func() bool { // its server subscribes to cancellations some time after it has begun
+		if err := q.Cancel(t.Context(), id); err != nil && !errors.Is(err, jobs.ErrUnknownTask) {
+			t.Fatal(err)
+		}
+		return stopped.Load()
+	})
+	eventually(t, "done when it is repeated", func() bool { return s.left() == 0 && empty(t, q) })
+	enqueue(t, q, jobs.Task{Kind: jobs.Kind{Name: "later", Lane: jobs.Bulk}, ID: "later:1", NotBefore: time.Now().Add(time.Hour)})
+	if n := counts(t, q)[jobs.Delayed]; n != 1 {
+		t.Fatalf("%d delayed tasks", n)
+	}
+	if err := q.Cancel(t.Context(), "later:1"); err != nil || !empty(t, q) {
+		t.Errorf("cancelling a delayed task: %v, counts %v", err, counts(t, q))
+	}
+	if err := q.Cancel(t.Context(), "later:1"); !errors.Is(err, jobs.ErrUnknownTask) {
+		t.Errorf("cancelling it again: %v, want ErrUnknownTask", err)
 	}
 }
 

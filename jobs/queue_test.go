@@ -47,6 +47,7 @@ func runSuite(t *testing.T, url string) {
 		{"PanicIsAFailure", panicIsAFailure},
 		{"UndecodablePayloadIsDeadAtOnce", undecodablePayloadIsDeadAtOnce},
 		{"DeadTaskWaitsForAPerson", deadTaskWaitsForAPerson},
+		{"RunIsShownAndCancelled", runIsShownAndCancelled},
 		{"WhatWaitsIsNoFailure", whatWaitsIsNoFailure},
 		{"WhatPassesIsRepeatedForEver", whatPassesIsRepeatedForEver},
 		{"DeadTaskComesBackWhileItIsDue", deadTaskComesBackWhileItIsDue},

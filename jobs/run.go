@@ -124,11 +124,11 @@ func (q *Queue) stop(servers []*asynq.Server) {
 // process runs one task.
 func (q *Queue) process(ctx context.Context, t *asynq.Task) error {
 	id, _ := asynq.GetTaskID(ctx)
-	h, err := q.begin(id, t.Type())
+	h, r, err := q.begin(id, t.Type())
 	if err != nil {
 		return err
 	}
-	err = q.runTask(ctx, h, id, t)
+	err = q.runTask(ctx, h, r, id, t)
 	q.finish(id)
 	if q.cfg.Ended != nil {
 		q.cfg.Ended(id, err)
@@ -136,18 +136,27 @@ func (q *Queue) process(ctx context.Context, t *asynq.Task) error {
 	return err
 }
 
-func (q *Queue) runTask(ctx context.Context, h Handler, id string, t *asynq.Task) error {
+// run is a task that runs, and how far it is.
+type run struct {
+	started     time.Time
+	done, total atomic.Int64
+}
+
+// progress is the run's ProgressFunc.
+func (r *run) progress(done, total int64) {
+	r.done.Store(done)
+	r.total.Store(total)
+}
+
+func (q *Queue) runTask(ctx context.Context, h Handler, r *run, id string, t *asynq.Task) error {
 	// Not with asynq's result writer: that one writes into the record of the task, and if
 	// Redis was flushed meanwhile creates a record that holds nothing else. Such a record
 	// never expires and would keep the task from being queued ever again.
-	var done, total atomic.Int64
-	progress := func(d, t int64) { done.Store(d); total.Store(t) }
-	start := time.Now()
-	if err := guard.Call(func() error { return h.Run(ctx, t.Payload(), progress) }); err != nil {
+	if err := guard.Call(func() error { return h.Run(ctx, t.Payload(), r.progress) }); err != nil {
 		return q.countPassing(id, err)
 	}
 	q.forgetPassing(id)
-	q.cfg.Log.InfoContext(ctx, "task done", "task", id, "kind", t.Type(), "done", done.Load(), "total", total.Load(), "elapsed", time.Since(start))
+	q.cfg.Log.InfoContext(ctx, "task done", "task", id, "kind", t.Type(), "done", r.done.Load(), "total", r.total.Load(), "elapsed", time.Since(r.started))
 	return nil
 }
 
@@ -170,19 +179,20 @@ func (q *Queue) forgetPassing(id string) {
 }
 
 // begin notes that the task runs, unless it does already or nobody can run it.
-func (q *Queue) begin(id, kind string) (Handler, error) {
+func (q *Queue) begin(id, kind string) (Handler, *run, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	h, ok := q.handlers[kind]
 	if !ok {
-		return Handler{}, fmt.Errorf("no handler for tasks of kind %s in this process", kind)
+		return Handler{}, nil, fmt.Errorf("no handler for tasks of kind %s in this process", kind)
 	}
 	if _, running := q.running[id]; running {
-		return Handler{}, errRunning
+		return Handler{}, nil, errRunning
 	}
-	q.running[id] = struct{}{}
+	r := &run{started: time.Now()}
+	q.running[id] = r
 	q.runs.Add(1)
-	return h, nil
+	return h, r, nil
 }
 
 func (q *Queue) finish(id string) {

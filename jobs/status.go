@@ -40,6 +40,10 @@ type Status struct {
 	LastFailed time.Time
 	// NextRun is when the task will run, zero unless delayed or failing.
 	NextRun time.Time
+	// Started, Done and Total are of a run in this process: when it began, and how far it is, see ProgressFunc.
+	// They are zero of other tasks.
+	Started     time.Time
+	Done, Total int64
 }
 
 // pageSize is how many tasks are read at once.
@@ -55,7 +59,7 @@ func (q *Queue) List(ctx context.Context, state State, limit int) ([]Status, err
 				return nil, fmt.Errorf("jobs: listing %s tasks: %w", state, err)
 			}
 			for _, info := range infos[:min(len(infos), limit-len(found))] {
-				found = append(found, newStatus(lane, state, info))
+				found = append(found, q.withRun(newStatus(lane, state, info)))
 			}
 			if len(infos) < pageSize {
 				break
@@ -106,6 +110,16 @@ func newStatus(lane Lane, state State, info *asynq.TaskInfo) Status {
 	return s
 }
 
+// withRun adds how far the run of an active task is, if it is in this process.
+func (q *Queue) withRun(s Status) Status {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if r := q.running[s.ID]; r != nil && s.State == Active {
+		s.Started, s.Done, s.Total = r.started, r.done.Load(), r.total.Load()
+	}
+	return s
+}
+
 // Counts returns the number of tasks in each state.
 func (q *Queue) Counts(ctx context.Context) (map[State]int, error) {
 	if err := ctx.Err(); err != nil { // the inspector takes no context
@@ -151,4 +165,34 @@ func (q *Queue) Retry(ctx context.Context, id string) error {
 		}
 	}
 	return fmt.Errorf("jobs: retrying %s: %w", id, ErrUnknownTask)
+}
+
+// Cancel stops the run of an active task, which is repeated later like one that has failed, and removes any other
+// task: it is queued again if its work is still due. The error is ErrUnknownTask if there is none of that ID.
+func (q *Queue) Cancel(ctx context.Context, id string) error {
+	for _, lane := range lanes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := q.cancel(q.cfg.queue(lane), id)
+		switch {
+		case err == nil:
+			q.cfg.Log.InfoContext(ctx, "task was cancelled on request", "task", id, "lane", lane)
+			return nil
+		case !errors.Is(err, asynq.ErrTaskNotFound) && !errors.Is(err, asynq.ErrQueueNotFound):
+			return fmt.Errorf("jobs: cancelling %s: %w", id, err)
+		}
+	}
+	return fmt.Errorf("jobs: cancelling %s: %w", id, ErrUnknownTask)
+}
+
+func (q *Queue) cancel(queue, id string) error {
+	info, err := q.inspector.GetTaskInfo(queue, id)
+	if err != nil {
+		return err
+	}
+	if info.State == asynq.TaskStateActive {
+		return q.inspector.CancelProcessing(id)
+	}
+	return q.inspector.DeleteTask(queue, id)
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/operating"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/schemas/values"
@@ -36,6 +38,9 @@ type process struct {
 	// devnetClock says that its time is that of the wall clock. Only then are there wallets by
 	// themselves: without them its history is that of its seed alone.
 	devnetClock bool
+
+	// queue is the job queue that this process reaches, nil while there is none.
+	queue atomic.Pointer[operating.Jobs]
 }
 
 // death tells when and why an embedded service ended.

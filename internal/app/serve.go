@@ -106,7 +106,7 @@ func (s *servers) newServer(streams *streams, scanURLs []string) (*query.Server,
 		mounts[0] = api.SharedMount() // the two interfaces have paths in common
 		mounts = append(mounts, ledger.Mount(), private)
 	}
-	pages, err := s.newConsole(listener, key, readiness)
+	pages, err := s.newConsole(listener, key, readiness, page)
 	if err != nil {
 		return nil, err
 	}
@@ -239,6 +239,7 @@ func (a *App) Serve(ctx context.Context, damaged bool, ready func(Addresses)) er
 	if err != nil {
 		return err
 	}
+	a.p.watchQueue(ctx)
 	ready(a.servers.addresses(served))
 	return a.p.supervise(ctx, append(a.servers.parts(served), a.db.watchDamage, a.db.packages.Run)...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ledgerlake/ledgerlake/internal/app/operating"
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/jobs"
 	automations "github.com/ledgerlake/ledgerlake/jobs/wallet"
@@ -41,6 +42,7 @@ func (w *worker) start(ctx context.Context) (func(context.Context) error, error)
 	if err != nil {
 		return nil, err
 	}
+	w.p.queue.Store(&operating.Jobs{Queue: queue, Runs: true})
 	if w.p.cfg.GCInterval > 0 {
 		garbage, err := w.objects.newCollections()
 		if err != nil {

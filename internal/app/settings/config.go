@@ -288,28 +288,56 @@ func (c *Config) checkLedger() error {
 func (c *Config) Print(w io.Writer, settings *pflag.FlagSet) error {
 	var lines []string
 	settings.VisitAll(func(s *pflag.Flag) {
-		value := s.Value.String()
-		switch {
-		case secrets[s.Name] && value != "":
-			value = "********"
-		case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "node-url" || s.Name == "validator-url":
-			value = MaskURL(value)
-		case s.Name == "scan-url":
-			value = strings.Join(MaskURLs(c.ScanURLs), ",")
-		case s.Name == "export-peer":
-			value = strings.Join(MaskURLs(c.ExportPeers), ",")
-		case s.Name == "node-parties":
-			value = strings.Join(c.NodeParties, ",")
-		case s.Name == "bulk-layouts":
-			value = strings.Join(c.BulkLayouts, ",")
-		case s.Name == "console-oidc-scopes":
-			value = strings.Join(c.ConsoleOIDCScopes, ",")
-		}
-		lines = append(lines, fmt.Sprintf("# %s\n%s: %q", s.Usage, FileKey(s.Name), value))
+		lines = append(lines, fmt.Sprintf("# %s\n%s: %q", s.Usage, FileKey(s.Name), c.shown(s)))
 	})
 	sort.Strings(lines)
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
+}
+
+// shown is the value of a setting of c for people: secrets are masked.
+func (c *Config) shown(s *pflag.Flag) string {
+	value := s.Value.String()
+	switch {
+	case secrets[s.Name] && value != "":
+		return "********"
+	case s.Name == "clickhouse-dsn" || s.Name == "redis-url" || s.Name == "node-url" || s.Name == "validator-url":
+		return MaskURL(value)
+	case s.Name == "scan-url":
+		return strings.Join(MaskURLs(c.ScanURLs), ",")
+	case s.Name == "export-peer":
+		return strings.Join(MaskURLs(c.ExportPeers), ",")
+	case s.Name == "node-parties":
+		return strings.Join(c.NodeParties, ",")
+	case s.Name == "bulk-layouts":
+		return strings.Join(c.BulkLayouts, ",")
+	case s.Name == "console-oidc-scopes":
+		return strings.Join(c.ConsoleOIDCScopes, ",")
+	}
+	return value
+}
+
+// Effective is a setting in effect, with secrets masked.
+type Effective struct {
+	Group              Group
+	Name, Value, Usage string
+	// Changed says that the value is not the default.
+	Changed bool
+}
+
+// Effective lists all settings in effect, by group and name.
+func (c *Config) Effective() []Effective {
+	// Flags point into their Config, and declaring them sets its defaults.
+	var of Config
+	flags := of.Flags()
+	of = *c
+	var list []Effective
+	for _, group := range Groups {
+		flags[group].VisitAll(func(s *pflag.Flag) {
+			list = append(list, Effective{group, s.Name, of.shown(s), s.Usage, s.Value.String() != s.DefValue})
+		})
+	}
+	return list
 }
 
 // minGCGrace is the most that an export job may take.

@@ -126,14 +126,17 @@ func (s *Site) SignIn(user, token string, admin bool) {
 	s.Page(http.StatusOK, "/test/sign-in?"+url.Values{"user": {user}, "token": {token}, "admin": {fmt.Sprint(admin)}}.Encode())
 }
 
-// Fetch asks for a path and returns what came, whatever it is.
-func (s *Site) Fetch(path string) (*http.Response, string) {
+// Fetch asks for a path with headers, name by name and value, and returns what came, whatever it is.
+func (s *Site) Fetch(path string, headers ...string) (*http.Response, string) {
 	s.Helper()
 	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.URL+path, nil)
 	if err != nil {
 		s.Fatal(err)
 	}
 	request.Header.Set("Accept", "text/html")
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
 	return s.send(request)
 }
 
