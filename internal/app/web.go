@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"time"
@@ -42,7 +43,7 @@ func (s *servers) newConsole(listener net.Listener, key []byte, readiness *healt
 			History: s.db.reader.WithSide(), Explore: explore.NewReader(s.db.db, s.db.reader), Metrics: metrics.NewReader(s.db.db),
 			Labels: values.NewLabels(s.db.packages.Catalog), Scan: scan.Prefixes[len(scan.Prefixes)-1],
 		},
-		Boards:     boards.Config{Metrics: metrics.NewReader(s.db.db), Answers: answers.NewReader(s.db.db)},
+		Boards:     boards.Config{Metrics: metrics.NewReader(s.db.db), Answers: answers.NewReader(s.db.db), Instance: s.instance(listener)},
 		Bulk:       bulkpages.Config{Catalog: catalog, Objects: s.objects.bucket, Agree: s.p.cfg.ExportAgree},
 		Operations: s.newOperations(listener, streams, catalog),
 		Login:      s.signIn(listener, wallets),
@@ -74,6 +75,16 @@ func (s *servers) pageStatus(ctx context.Context, readiness *health) (status pag
 	return status, nil
 }
 
+// instance says where other tools find the data of this instance.
+func (s *servers) instance(listener net.Listener) boards.Instance {
+	cfg := s.p.cfg
+	i := boards.Instance{Address: cmp.Or(cfg.PublicURL, "http://"+listener.Addr().String()), Region: cfg.S3Region, Bucket: cfg.S3Bucket, Prefix: cfg.S3Prefix}
+	if cfg.S3Endpoint != "" {
+		i.Endpoint = settings.MaskURL(cfg.S3Endpoint)
+	}
+	return i
+}
+
 // newOperations says what the pages for operators show.
 func (s *servers) newOperations(listener net.Listener, status *statusPage, catalog *published.Catalog) operations.Config {
 	cfg := operations.Config{
@@ -92,11 +103,11 @@ func (s *servers) newOperations(listener net.Listener, status *statusPage, catal
 }
 
 // isOpen reports whether whoever reaches a listener may operate this instance without signing in: only this machine does,
-// under no name that others know it by, and there is nobody to sign in with, or the network is a simulated one.
+// under no name that others know it by, and there is nobody to sign in as, or anybody signs in as whomever they like.
 func (s *servers) isOpen(listener net.Listener) bool {
 	at, ok := listener.Addr().(*net.TCPAddr)
 	nobody := s.validatorAt == "" && (s.p.cfg.ValidatorShares() || s.p.cfg.ValidatorListen == settings.ValidatorOff)
-	return ok && at.IP.IsLoopback() && len(s.p.cfg.Hosts()) == 0 && (s.p.development() || nobody)
+	return ok && at.IP.IsLoopback() && len(s.p.cfg.Hosts()) == 0 && (nobody || s.anybodySignsIn(listener))
 }
 
 // streamsOf is the status page for the console.

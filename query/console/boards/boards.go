@@ -17,6 +17,8 @@ import (
 type Config struct {
 	Metrics *metrics.Reader // required
 	Answers *answers.Reader // required
+	// Instance says where other tools find the data.
+	Instance Instance
 }
 
 // Boards makes the pages.
@@ -39,6 +41,7 @@ func (b *Boards) Routes(p *page.Pages) []query.Route {
 		p.Stream("/analytics/series/{metric}", "series", query.Page, b.series),
 		heavy(p.Get("/analytics/{metric}", "metric", b.metric)),
 		p.Get("/questions", "questions", b.library),
+		p.Get("/open-data", "open_data", b.openData),
 		heavy(p.Get("/questions/{name}", "question", b.question)),
 		p.Stream("/questions/{name}/answer.csv", "answer", query.Page, b.file),
 	}

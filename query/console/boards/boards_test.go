@@ -205,3 +205,19 @@ func sameAnswer(name, text string) error {
 }
 
 var decimal = regexp.MustCompile(`^-?[0-9]+\.[0-9]+$`)
+
+// TestOpenData fills in commands for a bucket at a given place, and for one that is a folder.
+func TestOpenData(t *testing.T) {
+	boards := New(Config{Instance: Instance{Address: "https://lake.example", Endpoint: "https://s3.example:9000", Region: "eu-1", Bucket: "ledgers", Prefix: "a/"}})
+	site := consoletest.Serve(t, nil, boards.Routes)
+	site.Has("/open-data", html.UnescapeString(site.Page(http.StatusOK, "/open-data")),
+		"s3('https://s3.example:9000/ledgers/a/events/v1/**/*.parquet', 'KEY', 'SECRET', 'Parquet')", "ENDPOINT 's3.example:9000', REGION 'eu-1', USE_SSL true",
+		`scan_parquet("s3://ledgers/a/events/v1/**/*.parquet", storage_options={"aws_endpoint_url": "https://s3.example:9000"`, `spark.read.parquet("s3a://ledgers/a/events/v1")`,
+		"curl 'https://lake.example/v0/analytics/tables/movements?format=csv&limit=1000'", "updates, events, acs", "movements, imports")
+	local := consoletest.Serve(t, nil, New(Config{Instance: Instance{Address: "http://127.0.0.1:1", Bucket: "ledgers"}}).Routes)
+	text := html.UnescapeString(local.Page(http.StatusOK, "/open-data"))
+	local.Has("/open-data", text, "file('lake/events/v1/**/*.parquet', 'Parquet')", "read_parquet('lake/movements/v1/**/*.parquet')", "bucket/objects/ledgers")
+	if strings.Contains(text, "SECRET") {
+		t.Errorf("a folder needs no keys: %s", text)
+	}
+}

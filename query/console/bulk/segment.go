@@ -30,6 +30,15 @@ type tableView struct {
 	preview string
 }
 
+// summary says how many rows there are, and where they come from.
+func (t tableView) summary() string {
+	text := page.Grouped(sprint(t.Rows)) + " rows"
+	if t.derived {
+		text += ", derived from history and beside the manifest"
+	}
+	return text + ". "
+}
+
 // segment shows a segment with its objects.
 func (b *Bulk) segment(ctx context.Context, v *page.View) (page.Page, error) {
 	ref, err := b.refAt(v)
