@@ -80,7 +80,7 @@ type Forecast struct {
 	// Days is over how many days growth was measured, BytesPerDay what they have added each, on average.
 	Days        float64
 	BytesPerDay int64
-	// Left is the days until the disk is full, +Inf if nothing grows.
+	// Left is the days until the disk is full, +Inf if nothing grows, or if that is measured over less than a day.
 	Left float64
 }
 
@@ -142,7 +142,7 @@ func all[T any](ctx context.Context, db *store.DB, query string, params store.Pa
 // forecast says for how long there is room on the fullest disk: what was written lately takes its share of all bytes.
 func (g growth) forecast(bytes int64, disks []Disk) Forecast {
 	f := Forecast{Days: g.Days, Left: math.Inf(1)}
-	if g.Everything <= 0 || g.Days <= 0 {
+	if g.Everything <= 0 || g.Days < 1 { // the first hours are those of a backfill
 		return f
 	}
 	f.BytesPerDay = int64(float64(bytes) * float64(g.Recent) / float64(g.Everything) / g.Days)

@@ -43,6 +43,7 @@ func TestForecast(t *testing.T) {
 	}{
 		"half of all in two days": {growth{Recent: 50, Everything: 100, Days: 2}, Forecast{Days: 2, BytesPerDay: 100, Left: 5}},
 		"nothing lately":          {growth{Recent: 0, Everything: 100, Days: 7}, Forecast{Days: 7, Left: math.Inf(1)}},
+		"some hours":              {growth{Recent: 50, Everything: 50, Days: 0.2}, Forecast{Days: 0.2, Left: math.Inf(1)}},
 		"nothing yet":             {growth{}, Forecast{Left: math.Inf(1)}},
 	} {
 		if got := c.grown.forecast(400, disks); got != c.want {
