@@ -8,9 +8,13 @@ import (
 
 	"github.com/ledgerlake/ledgerlake/internal/app/operating"
 	"github.com/ledgerlake/ledgerlake/internal/app/settings"
+	"github.com/ledgerlake/ledgerlake/internal/history/accounts"
 	"github.com/ledgerlake/ledgerlake/internal/history/answers"
 	"github.com/ledgerlake/ledgerlake/internal/history/explore"
+	"github.com/ledgerlake/ledgerlake/internal/history/inventory"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
+	"github.com/ledgerlake/ledgerlake/internal/history/network"
+	"github.com/ledgerlake/ledgerlake/internal/history/tables"
 	"github.com/ledgerlake/ledgerlake/internal/memo"
 	"github.com/ledgerlake/ledgerlake/internal/published"
 	"github.com/ledgerlake/ledgerlake/jobs"
@@ -20,6 +24,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/console/explorer"
 	"github.com/ledgerlake/ledgerlake/query/console/operations"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
+	"github.com/ledgerlake/ledgerlake/query/console/parties"
 	"github.com/ledgerlake/ledgerlake/query/console/values"
 	"github.com/ledgerlake/ledgerlake/query/scan"
 )
@@ -48,7 +53,25 @@ func (s *servers) newConsole(listener net.Listener, key []byte, readiness *healt
 		Operations: s.newOperations(listener, streams, catalog),
 		Login:      s.signIn(listener, wallets),
 		Wallet:     s.walletPages(wallets),
+		Parties: s.partyPages(),
+		Boards:  boards.Config{Metrics: metrics.NewReader(s.db.db), Answers: answers.NewReader(s.db.db)},
+		Bulk:    bulkpages.Config{Catalog: catalog, Objects: s.objects.bucket, Agree: s.p.cfg.ExportAgree},
+		Login:   s.signIn(listener, wallets),
+		Wallet:  s.walletPages(wallets),
 	})
+}
+
+// partyPages says what the pages of parties and templates read.
+func (s *servers) partyPages() parties.Config {
+	stream := s.db.reader.Stream()
+	return parties.Config{
+		Accounts: accounts.NewReader(s.db.db, stream), Network: s.networkReader(), Explore: explore.NewReader(s.db.db, s.db.reader),
+		Inventory: inventory.NewReader(s.db.db, stream), Tables: tables.NewReader(s.db.db, stream),
+	}
+}
+
+func (s *servers) networkReader() *network.Reader {
+	return network.NewReader(s.db.db, s.db.reader, s.db.packages.Catalog)
 }
 
 // networkName is what pages call the network.

@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/store"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -29,6 +31,27 @@ type Place struct {
 
 // PlaceOf is where a movement stands.
 func PlaceOf(m *Movement) Place { return Place{m.Position, m.Entry} }
+
+// String is the place as a parameter of an address.
+func (p Place) String() string {
+	return fmt.Sprintf("%d.%d.%d.%s", p.MigrationID, int64(p.RecordTime), p.Entry, p.UpdateID)
+}
+
+// ParsePlace reads what String wrote; "" is End.
+func ParsePlace(text string) (p Place, ok bool) {
+	if text == "" {
+		return End, true
+	}
+	parts := strings.SplitN(text, ".", 4)
+	if len(parts) < 4 {
+		return p, false
+	}
+	migration, err := strconv.ParseInt(parts[0], 10, 64)
+	at, err2 := strconv.ParseInt(parts[1], 10, 64)
+	entry, err3 := strconv.ParseInt(parts[2], 10, 32)
+	p = Place{schemas.Position{MigrationID: migration, RecordTime: schemas.Micros(at), UpdateID: parts[3]}, int32(entry)}
+	return p, err == nil && err2 == nil && err3 == nil
+}
 
 // End is behind the last movement.
 var End = Place{schemas.Position{MigrationID: math.MaxInt64, RecordTime: store.NeverArchived}, 0}

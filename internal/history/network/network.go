@@ -8,6 +8,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/journal"
@@ -104,6 +106,19 @@ func KeyOf(c *Contract) Key { return Key{c.Event.CreatedAt, c.Event.ContractID} 
 
 // Newest is before which contracts a page of the newest ones begins.
 var Newest = Key{CreatedAt: schemas.MaxMicros}
+
+// String is the key as a parameter of an address.
+func (k Key) String() string { return strconv.FormatInt(int64(k.CreatedAt), 10) + "." + k.ContractID }
+
+// ParseKey reads what String wrote; "" is Newest.
+func ParseKey(text string) (k Key, ok bool) {
+	if text == "" {
+		return Newest, true
+	}
+	created, id, ok := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(created, 10, 64)
+	return Key{schemas.Micros(n), id}, ok && err == nil && id != ""
+}
 
 // query is what contracts of some templates are wanted at an instant.
 func query(at Instant, limit int, templates ...string) history.StateQuery {
