@@ -85,6 +85,10 @@ type Statement struct {
 	after   Place
 	balance decimal.Decimal
 	limit   int
+	// What pages are read into, again and again.
+	block *store.Movements
+	rows  []Movement
+	lines []Line
 }
 
 // Line is a movement of a statement.
@@ -97,7 +101,7 @@ type Line struct {
 // Statement begins the statement of an account from an instant on, inclusive, in pages of at most limit lines. What
 // becomes history later is not in it.
 func (r *Reader) Statement(ctx context.Context, a Account, from schemas.Micros, limit int) (*Statement, error) {
-	s := &Statement{reader: r, account: a, after: Place{Position: schemas.Start}, limit: limit}
+	s := &Statement{reader: r, account: a, after: Place{Position: schemas.Start}, limit: limit, block: store.NewMovements()}
 	var err error
 	if s.params, err = r.of(ctx, a); err != nil {
 		return nil, err
@@ -111,20 +115,21 @@ func (r *Reader) Statement(ctx context.Context, a Account, from schemas.Micros, 
 	return s, nil
 }
 
-// Next returns the next page; none is left if it has fewer lines than the limit.
+// Next returns the next page, which is valid until the next call; none is left if it has fewer lines than the limit.
 func (s *Statement) Next(ctx context.Context) ([]Line, error) {
 	place(s.params, "after_", s.after)
-	list, err := store.SelectAll(ctx, s.reader.db, statementQuery, s.params, store.NewMovements())
+	s.rows, s.lines = s.rows[:0], s.lines[:0]
+	err := s.reader.db.Select(ctx, statementQuery, s.params, s.block, func() error {
+		s.rows = s.block.AppendTo(s.rows)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the statement of party %.80q: %w", s.account.Party, err)
 	}
-	lines := make([]Line, len(list))
-	for i := range list {
-		s.balance = s.balance.Plus(list[i].Amount)
-		lines[i] = Line{list[i], s.balance}
+	for _, m := range s.rows {
+		s.balance = s.balance.Plus(m.Amount)
+		s.lines = append(s.lines, Line{m, s.balance})
+		s.after = PlaceOf(&m)
 	}
-	if len(list) > 0 {
-		s.after = PlaceOf(&list[len(list)-1])
-	}
-	return lines, nil
+	return s.lines, nil
 }

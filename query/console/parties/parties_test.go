@@ -57,7 +57,7 @@ func TestParties(t *testing.T) {
 	w.addEvil(t)
 	w.Site = consoletest.Serve(t, s, pages.Routes)
 	for name, test := range map[string]func(){
-		"Overview": w.overview, "Pages": w.pages, "Statement": w.statement, "Refusals": w.refusals, "Templates": w.templates, "Times": w.times,
+		"Overview": w.overview, "Pages": w.pages, "Statement": w.statement, "Long": w.long, "Refusals": w.refusals, "Templates": w.templates, "Times": w.times,
 	} {
 		t.Run(name, func(t *testing.T) { w.T = t; test() })
 	}
@@ -252,6 +252,38 @@ func (w *world) statement() {
 		}
 	}
 	w.parts()
+}
+
+// long streams statements of more lines than a piece and a row group have.
+func (w *world) long() {
+	const lines, party = 3*groupLines + 17, "many::1220"
+	insert := "INSERT INTO movements SELECT * REPLACE ({party:String} AS party, toInt32(number) AS entry, toDecimal128(if(number % 2 = 0, '1.5', '-0.5'), 10) AS amount, 'unlocked' AS pocket, " +
+		"concat('a longer reason, number ', toString(number)) AS reason) FROM (SELECT * FROM movements WHERE stream = 'scan' AND migration_id = 1 ORDER BY record_time DESC LIMIT 1) AS m CROSS JOIN numbers({lines:UInt64}) AS n"
+	insert = strings.Replace(insert, "SELECT * REPLACE", "SELECT * EXCEPT (number) REPLACE", 1)
+	params := store.Params{"party": store.Text(party), "lines": store.Int(lines)}
+	if err := w.store.DB.Exec(w.Context(), insert, "", params); err != nil {
+		w.Fatal(err)
+	}
+	_, body := w.Fetch(page.PartyPath(party) + "/statement.csv")
+	records, err := csv.NewReader(strings.NewReader(body)).ReadAll()
+	if err != nil || len(records) != lines+1 {
+		w.Fatalf("the statement has %d lines, want %d: %v", len(records), lines, err)
+	}
+	var balance decimal.Decimal
+	for i, record := range records[1:] {
+		balance = balance.Plus(decimal.Must(record[7]))
+		if record[8] != balance.String() || record[9] != fmt.Sprintf("a longer reason, number %d", i) {
+			w.Fatalf("line %d is %q, want a balance of %s", i, record, balance)
+		}
+	}
+	answer, body := w.Fetch(page.PartyPath(party) + "/statement.parquet")
+	file, err := parquet.OpenFile(strings.NewReader(body), int64(len(body)))
+	if err != nil || answer.StatusCode != http.StatusOK || file.NumRows() != lines || len(file.RowGroups()) != 4 {
+		w.Fatalf("the Parquet file is %d: %v", answer.StatusCode, err)
+	}
+	if chart := w.Page(http.StatusOK, page.PartyPath(party)+"/movements"); !strings.Contains(chart, fmt.Sprintf("number %d", lines-1)) {
+		w.Error("the newest movement of many is not on the first page")
+	}
 }
 
 // parts are statements between two instants: the lines of the whole one, with their balances.

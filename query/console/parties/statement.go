@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/ledgerlake/ledgerlake/internal/columnar"
 	"github.com/ledgerlake/ledgerlake/internal/history/accounts"
@@ -19,12 +20,13 @@ import (
 )
 
 const (
-	// statementLines are read at a time: some 5 MB.
-	statementLines = 8192
+	// statementLines are read at a time: some 3 MB.
+	statementLines = 4096
 	// statementBytes is what a statement takes: two pieces, and a row group.
-	statementBytes = 48 << 20
+	statementBytes = 64 << 20
 	// groupLines are the lines of a row group, which is held until it is complete.
 	groupLines = 4 * statementLines
+	pageBytes  = 64 << 10
 )
 
 // columns are those of a statement with their types.
@@ -148,7 +150,7 @@ func (c *csvLines) write(lines []accounts.Line) error {
 
 func (c *csvLines) close() error { return nil }
 
-// parquetLines writes Parquet, compressed with zstd.
+// parquetLines writes Parquet, compressed with zstd: by one encoder at a time and fast, as each takes megabytes.
 type parquetLines struct {
 	out      *parquet.GenericWriter[any]
 	shredder *columnar.Shredder
@@ -165,7 +167,8 @@ func newParquet(to *bytes.Buffer) (encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := parquet.NewGenericWriter[any](to, parquet.NewSchema("statement", group), parquet.Compression(&parquet.Zstd))
+	out := parquet.NewGenericWriter[any](to, parquet.NewSchema("statement", group), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest, Concurrency: 1}),
+		parquet.PageBufferSize(pageBytes), parquet.WriteBufferSize(pageBytes))
 	return &parquetLines{out: out, shredder: columnar.NewShredder(fields)}, nil
 }
 
