@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// page is a page with something of everything that a visit tells.
-const page = `<!doctype html><html lang="en"><head><title>A page</title><script src="/script.js" defer></script></head>
+// samplePage is a page with something of everything that a visit tells.
+const samplePage = `<!doctype html><html lang="en"><head><title>A page</title><script src="/script.js" defer></script></head>
 <body><main><h1>A page</h1><p id="late"></p><p>Text</p><div style="width: 2000px">wide</div><img src="/missing.png"></main></body></html>`
 
 const script = `console.warn("careful"); setTimeout(() => { document.getElementById("late").style.height = "400px"; }, 50);
@@ -54,7 +54,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	case "/page":
 		http.SetCookie(w, &http.Cookie{Name: "person", Value: "first"})
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, page)
+		fmt.Fprint(w, samplePage)
 	case "/script.js":
 		w.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprint(w, script)
@@ -78,7 +78,7 @@ func visitWith(t *testing.T, tab *Tab, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Status != 200 || v.URL != url+"/page" || v.Bytes < int64(len(page)+len(script)) || v.Scripts < int64(len(script)) || v.Scripts > v.Bytes || v.Paint <= 0 {
+	if v.Status != 200 || v.URL != url+"/page" || v.Bytes < int64(len(samplePage)+len(script)) || v.Scripts < int64(len(script)) || v.Scripts > v.Bytes || v.Paint <= 0 {
 		t.Errorf("the visit is %+v", v)
 	}
 	if v.Overflow < 700 || v.Shift == 0 {

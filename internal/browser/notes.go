@@ -3,11 +3,14 @@ package browser
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 )
 
@@ -53,8 +56,9 @@ const factsScript = `new Promise(done => {
 
 // request is what a page loads.
 type request struct {
-	url  string
-	kind network.ResourceType
+	url    string
+	kind   network.ResourceType
+	loader cdp.LoaderID // of the page that asks for it
 	// stream says that it never ends.
 	stream bool
 }
@@ -64,6 +68,7 @@ type notes struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and made again with every change
 	loading map[network.RequestID]*request
+	landed  bool // a page has been loaded, or is shown again
 	now     Visit
 }
 
@@ -71,11 +76,11 @@ func (n *notes) init() {
 	n.changed, n.loading = make(chan struct{}), make(map[network.RequestID]*request)
 }
 
-// reset begins a visit. What the page before it still loads is forgotten.
+// reset begins a visit.
 func (n *notes) reset() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.now, n.loading = Visit{}, make(map[network.RequestID]*request)
+	n.now, n.landed, n.loading = Visit{}, false, make(map[network.RequestID]*request)
 }
 
 func (n *notes) visit() Visit {
@@ -90,7 +95,7 @@ func (n *notes) event(event any) {
 	defer n.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		n.loading[e.RequestID] = &request{url: e.Request.URL, kind: e.Type}
+		n.loading[e.RequestID] = &request{url: e.Request.URL, kind: e.Type, loader: e.LoaderID}
 	case *network.EventResponseReceived:
 		n.received(e)
 	case *network.EventLoadingFinished:
@@ -106,6 +111,10 @@ func (n *notes) event(event any) {
 			n.problem("%s could not be loaded: %s %s", r.url, e.ErrorText, e.BlockedReason)
 		}
 		delete(n.loading, e.RequestID)
+	case *page.EventLoadEventFired:
+		n.landed = true
+	case *page.EventFrameNavigated:
+		n.landed = n.landed || e.Type == page.NavigationTypeBackForwardCacheRestore
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
 			n.problem("console %s: %s", e.Type, spoken(e.Args))
@@ -131,6 +140,8 @@ func (n *notes) received(e *network.EventResponseReceived) {
 	switch {
 	case e.Type == network.ResourceTypeDocument:
 		n.now.Status = e.Response.Status
+		// What the page before it still loads is given up without a word.
+		maps.DeleteFunc(n.loading, func(_ network.RequestID, r *request) bool { return r.loader != e.LoaderID })
 	case e.Response.Status >= 400:
 		n.problem("%s has status %d", r.url, e.Response.Status)
 	}
@@ -184,17 +195,25 @@ func (n *notes) quietLocked() bool {
 
 // quiet waits until nothing is loading but streams.
 func (n *notes) quiet(ctx context.Context) error {
+	if err := n.wait(ctx, n.quietLocked); err != nil {
+		return fmt.Errorf("%w; still loading: %s", err, n.pending())
+	}
+	return nil
+}
+
+// wait waits until something is so, which is asked for under the lock.
+func (n *notes) wait(ctx context.Context, so func() bool) error {
 	for {
 		n.mu.Lock()
-		quiet, changed := n.quietLocked(), n.changed
+		done, changed := so(), n.changed
 		n.mu.Unlock()
-		if quiet {
+		if done {
 			return nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("%w; still loading: %s", ctx.Err(), n.pending())
+			return ctx.Err()
 		}
 	}
 }

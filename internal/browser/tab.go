@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -88,27 +89,32 @@ func (t *Tab) Visit(url string) (*Visit, error) {
 	return t.arrive("opening "+url, chromedp.Navigate(url))
 }
 
-// Back, Reload and Forward do what the buttons of a browser do.
+// Back does what the button of a browser does. A page that the browser has kept is shown as it was left; its
+// Visit has no status.
 func (t *Tab) Back() (*Visit, error) {
 	t.notes.reset()
-	return t.arrive("going back", chromedp.NavigateBack())
+	ctx, cancel := context.WithTimeout(t.ctx, patience)
+	defer cancel()
+	history, err := chromedp.Run(ctx, chromedp.NavigationEntries())
+	if err == nil && history.CurrentIndex < 1 {
+		err = errors.New("there is no page before this one")
+	}
+	if err == nil {
+		_, err = chromedp.Call(ctx, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
+	}
+	if err == nil {
+		err = t.notes.wait(ctx, func() bool { return t.notes.landed })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("going back: %w", err)
+	}
+	return t.arrived()
 }
 
 // Reload loads the page again.
 func (t *Tab) Reload() (*Visit, error) {
 	t.notes.reset()
 	return t.arrive("loading again", chromedp.Reload())
-}
-
-// Follow does what leads to another page, such as Click, and waits until that is there.
-func (t *Tab) Follow(steps ...chromedp.Action[chromedp.Void]) (*Visit, error) {
-	t.notes.reset()
-	ctx, cancel := context.WithTimeout(t.ctx, patience)
-	defer cancel()
-	if _, err := chromedp.RunResponse(ctx, steps...); err != nil && !refused(err) {
-		return nil, fmt.Errorf("following a link or form: %w", err)
-	}
-	return t.arrived()
 }
 
 func (t *Tab) arrive(what string, step chromedp.Action[chromedp.Void]) (*Visit, error) {
@@ -191,4 +197,18 @@ func (t *Tab) Picture() ([]byte, error) {
 		return nil, fmt.Errorf("taking a picture: %w", err)
 	}
 	return picture, nil
+}
+
+// Text is the text of the main part of a page, with each run of space as one.
+func (t *Tab) Text() (string, error) {
+	return Evaluate[string](t, `document.querySelector("main")?.innerText.replace(/\s+/g, " ") ?? ""`)
+}
+
+// SetCookie sets a cookie of the page's site in place of what it is.
+func (t *Tab) SetCookie(url, name, value string) error {
+	_, err := chromedp.Call(t.ctx, network.SetCookie, network.SetCookieParams{URL: url, Name: name, Value: value, Path: "/"})
+	if err != nil {
+		return fmt.Errorf("setting a cookie: %w", err)
+	}
+	return nil
 }
