@@ -144,6 +144,11 @@ notebook: build ## run the notebook of docs/analytics again (needs Debian's pyth
 	bin/ledgerlake demo --updates 400 --seed 3 --days 2 --keep --data "$$data/example" && \
 	LEDGERLAKE=$(CURDIR)/bin/ledgerlake LEDGERLAKE_DATA="$$data/example" /usr/bin/python3 scripts/notebook.py docs/analytics/notebook/supply.ipynb
 
+.PHONY: screenshots
+screenshots: build ## take the pictures of the console in docs/pictures again, on a simulated network
+	@scripts/setup.sh modules engine browser
+	scripts/screenshots.sh
+
 .PHONY: bench-packages
 bench-packages: ## the Go benchmarks of every package
 	@scripts/setup.sh modules engine redis
