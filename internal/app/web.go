@@ -22,8 +22,8 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/console/boards"
 	bulkpages "github.com/ledgerlake/ledgerlake/query/console/bulk"
 	"github.com/ledgerlake/ledgerlake/query/console/explorer"
-	"github.com/ledgerlake/ledgerlake/query/console/operations"
 	networkpages "github.com/ledgerlake/ledgerlake/query/console/network"
+	"github.com/ledgerlake/ledgerlake/query/console/operations"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 	"github.com/ledgerlake/ledgerlake/query/console/parties"
 	"github.com/ledgerlake/ledgerlake/query/console/values"
@@ -54,12 +54,8 @@ func (s *servers) newConsole(listener net.Listener, key []byte, readiness *healt
 		Operations: s.newOperations(listener, streams, catalog),
 		Login:      s.signIn(listener, wallets),
 		Wallet:     s.walletPages(wallets),
-		Parties: s.partyPages(),
-		Network: networkpages.Config{Network: s.networkReader(), Accounts: accounts.NewReader(s.db.db, s.db.reader.Stream()), Metrics: metrics.NewReader(s.db.db)},
-		Boards:  boards.Config{Metrics: metrics.NewReader(s.db.db), Answers: answers.NewReader(s.db.db)},
-		Bulk:    bulkpages.Config{Catalog: catalog, Objects: s.objects.bucket, Agree: s.p.cfg.ExportAgree},
-		Login:   s.signIn(listener, wallets),
-		Wallet:  s.walletPages(wallets),
+		Parties:    s.partyPages(),
+		Network:    networkpages.Config{Network: s.networkReader(), Accounts: accounts.NewReader(s.db.db, s.db.reader.Stream()), Metrics: metrics.NewReader(s.db.db)},
 	})
 }
 

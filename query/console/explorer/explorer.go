@@ -3,8 +3,6 @@
 package explorer
 
 import (
-	"context"
-
 	"github.com/ledgerlake/ledgerlake/internal/history"
 	"github.com/ledgerlake/ledgerlake/internal/history/explore"
 	"github.com/ledgerlake/ledgerlake/internal/history/metrics"
@@ -21,9 +19,6 @@ type Config struct {
 	Labels  values.Labels   // required
 	// Scan is the prefix of the scan interface on the same listener, such as "/api/scan": raw JSON is there.
 	Scan string
-	// Prove returns the proof that a published segment contains an update, or schemas.ErrNotFound. It may be nil,
-	// for a process without published objects.
-	Prove func(ctx context.Context, updateID string) (any, error)
 }
 
 // Explorer makes the pages. It is safe for concurrent use.

@@ -141,7 +141,7 @@ func (e *Explorer) rounds(ctx context.Context, _ *page.View, text string) ([]hit
 		return nil, err
 	}
 	label := strconv.FormatInt(number, 10)
-	return []hit{{label, "mining round", "/rounds/" + label}}, nil
+	return []hit{{label, "mining round", "/round/" + label}}, nil
 }
 
 // names are those of the name service that begin with a text, as of the instant.

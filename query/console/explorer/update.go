@@ -3,12 +3,10 @@ package explorer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 
 	"github.com/ledgerlake/ledgerlake/internal/guard"
 	"github.com/ledgerlake/ledgerlake/internal/history/explore"
-	"github.com/ledgerlake/ledgerlake/query"
 	"github.com/ledgerlake/ledgerlake/query/console/page"
 	"github.com/ledgerlake/ledgerlake/query/console/values"
 	"github.com/ledgerlake/ledgerlake/schemas"
@@ -28,7 +26,6 @@ type updateView struct {
 	derived       bool // whether movements are known
 	before, after string
 	raw           []rawLink
-	proof         string // address, "" for none
 }
 
 // rawLink leads to the update as an interface has it.
@@ -92,9 +89,6 @@ func (e *Explorer) update(ctx context.Context, v *page.View) (page.Page, error) 
 	view.decide()
 	if item.Update != nil {
 		view.events, view.left = e.tree(item.Update)
-		if e.cfg.Prove != nil {
-			view.proof = page.UpdatePath(id) + "/proof"
-		}
 	}
 	group, ctx := guard.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -223,21 +217,4 @@ func said(argument, result []byte) ([]byte, []byte) {
 		}
 	}
 	return argument, result
-}
-
-// proof sends the proof that a published segment contains an update.
-func (e *Explorer) proof(ctx context.Context, v *page.View) error {
-	id, err := v.Path("id")
-	if err != nil {
-		return err
-	}
-	proof, err := e.cfg.Prove(ctx, id)
-	switch {
-	case errors.Is(err, schemas.ErrNotFound):
-		return query.Errorf(query.NotFound, "No published file has this update yet: the file of its day is published once the day is over.")
-	case err != nil:
-		return err
-	}
-	v.SetHeader("Content-Disposition", `attachment; filename="proof.json"`)
-	return v.JSON(proof)
 }
