@@ -27,6 +27,7 @@ var allPieces = []lab.Piece{
 	{Name: "ledger", Product: true, Measure: measureLedger},
 	{Name: "wallet", Product: true, Measure: measureWallet},
 	{Name: "analytics", Product: true, Measure: measureAnalytics},
+	{Name: "console", Product: true, Measure: measureConsole},
 	{Name: "commands", Measure: measureCommands},
 	{Name: "demo", Product: true, Measure: measureDemo},
 }
