@@ -119,7 +119,6 @@ type overviewView struct {
 	older    string
 	points   []accounts.Point
 	at       schemas.Micros
-	from, to string
 }
 
 // role is what a party is in the network.

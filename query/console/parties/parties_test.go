@@ -232,12 +232,6 @@ func (w *world) statement() {
 			w.Fatalf("line %d is %q, want %+v and %s", i, got, m, balance)
 		}
 	}
-	type row struct {
-		Time    *int64 `parquet:"time,optional"`
-		Update  string `parquet:"update_id,optional"`
-		Reason  string `parquet:"reason,optional"`
-		Balance []byte `parquet:"balance,optional"`
-	}
 	_, body = w.Fetch(w.path("/statement.parquet"))
 	file, err := parquet.OpenFile(bytes.NewReader([]byte(body)), int64(len(body)))
 	if err != nil {

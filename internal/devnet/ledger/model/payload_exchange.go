@@ -22,9 +22,7 @@ func (p Deal) Arguments(a *Arena, _ uint8) Value {
 // Stakeholders implements Payload.
 func (p Deal) Stakeholders(sig, obs []Party) ([]Party, []Party) {
 	for i := range p.Legs {
-		for _, party := range []Party{p.Legs[i].Sender, p.Legs[i].Receiver} {
-			obs = append(obs, party)
-		}
+		obs = append(obs, p.Legs[i].Sender, p.Legs[i].Receiver)
 	}
 	return append(sig, p.Venue), obs
 }
