@@ -83,17 +83,16 @@ func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
 	if err != nil {
 		return err
 	}
+	store.Reset(m.rows)
+	store.Reset(m.entries)
+	d := derivation{movement: func(r *store.Movement) { m.rows.Append(m.stream, r) }}
 	if m.stream == schemas.ScanStream {
 		if err := m.labels.add(ctx, row.After, row.Through); err != nil {
 			return err
 		}
+		d.entry = func(e *store.RoundEntry) { m.entries.Append(m.stream, e) }
 	}
-	store.Reset(m.rows)
-	store.Reset(m.entries)
-	err = derivation{
-		movement: func(r *store.Movement) { m.rows.Append(m.stream, r) },
-		entry:    func(e *store.RoundEntry) { m.entries.Append(m.stream, e) },
-	}.run(ctx, m.reader, &m.deriver, row.After, row.Through)
+	err = d.run(ctx, m.reader, &m.deriver, row.After, row.Through)
 	if err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (m *Movements) apply(ctx context.Context, row *store.BatchRow) error {
 // derivation is what to do with what is derived of updates. Members may be nil.
 type derivation struct {
 	movement func(*store.Movement)
-	entry    func(*store.RoundEntry) // of public history alone
+	entry    func(*store.RoundEntry) // wanted of public history alone
 	// updated is called after movements and entries of each update.
 	updated func(*coins.Update, []coins.Movement)
 }
@@ -126,7 +125,7 @@ func (d derivation) run(ctx context.Context, reader *holdings.Reader, deriver *c
 				d.movement(&row)
 			}
 		}
-		if d.entry != nil && !u.Local {
+		if d.entry != nil {
 			row := store.RoundEntry{Position: schemas.Position{MigrationID: u.Position.MigrationID, RecordTime: u.Position.RecordTime}}
 			for _, row.RoundEntry = range deriver.RoundEntries() {
 				d.entry(&row)
