@@ -51,7 +51,7 @@ func ruleOfChoice(choice string) rule {
 		return rule{entries: expiry}
 	case template.WalletAppInstallExecuteBatch:
 		return rule{entries: batch, payload: true}
-	case "AcceptedTransferOffer_Complete", template.AppPaymentRequestAccept,
+	case template.AcceptedTransferOfferComplete, template.AppPaymentRequestAccept,
 		template.SubscriptionRequestAcceptAndMakePayment, template.SubscriptionIdleStateMakePayment:
 		return rule{entries: payment}
 	case template.AcceptedAppPaymentCollect, template.SubscriptionInitialPaymentCollect, template.SubscriptionPaymentCollect:
@@ -62,7 +62,7 @@ func ruleOfChoice(choice string) rule {
 		template.SubscriptionInitialPaymentReject, template.SubscriptionInitialPaymentExpire,
 		template.SubscriptionPaymentReject, template.SubscriptionPaymentExpire:
 		return rule{entries: refund}
-	case "SubscriptionIdleState_ExpireSubscription":
+	case template.SubscriptionIdleStateExpireSubscription:
 		return rule{entries: subscriptionEnd}
 	case template.TransferFactoryTransfer:
 		return rule{entries: factoryTransfer}

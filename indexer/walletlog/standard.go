@@ -42,7 +42,7 @@ func factoryTransfer(b branch) []store.WalletEntry {
 	entry.Sender, entry.Description = store.PartyAmount{Party: t.sender, Amount: t.amount.Neg()}, t.reason
 	tag, output := b.result(e).At("output").Variant()
 	switch tag {
-	case "TransferInstructionResult_Pending":
+	case template.TransferInstructionPending:
 		if b.party == t.receiver && t.receiver != t.sender { // sees the choice, as it does from version 2 on
 			return b.offered()
 		}

@@ -16,16 +16,16 @@ type end struct {
 
 // ends by choice.
 var ends = map[string]end{
-	template.TransferOfferReject:         {store.TrackedOffer, store.TrackedFailed, store.FailedRejected},
-	template.TransferOfferWithdraw:       {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
-	template.TransferOfferExpire:         {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
-	template.AcceptedTransferOfferAbort:  {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
-	"AcceptedTransferOffer_Withdraw":     {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
-	template.AcceptedTransferOfferExpire: {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
-	"AcceptedTransferOffer_Complete":     {store.TrackedOffer, store.TrackedCompleted, ""},
-	template.BuyTrafficRequestCancel:     {store.TrackedTraffic, store.TrackedFailed, store.FailedRejected},
-	template.BuyTrafficRequestExpire:     {store.TrackedTraffic, store.TrackedFailed, store.FailedExpired},
-	"BuyTrafficRequest_Complete":         {store.TrackedTraffic, store.TrackedCompleted, ""},
+	template.TransferOfferReject:           {store.TrackedOffer, store.TrackedFailed, store.FailedRejected},
+	template.TransferOfferWithdraw:         {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
+	template.TransferOfferExpire:           {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
+	template.AcceptedTransferOfferAbort:    {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
+	"AcceptedTransferOffer_Withdraw":       {store.TrackedOffer, store.TrackedFailed, store.FailedWithdrawn},
+	template.AcceptedTransferOfferExpire:   {store.TrackedOffer, store.TrackedFailed, store.FailedExpired},
+	template.AcceptedTransferOfferComplete: {store.TrackedOffer, store.TrackedCompleted, ""},
+	template.BuyTrafficRequestCancel:       {store.TrackedTraffic, store.TrackedFailed, store.FailedRejected},
+	template.BuyTrafficRequestExpire:       {store.TrackedTraffic, store.TrackedFailed, store.FailedExpired},
+	"BuyTrafficRequest_Complete":           {store.TrackedTraffic, store.TrackedCompleted, ""},
 }
 
 // statuses are the steps of offers and requests in an update. The contracts tell of their

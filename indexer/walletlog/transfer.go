@@ -125,7 +125,7 @@ func preapprovalPayment(b branch) []store.WalletEntry {
 // the creation of the preapproval that it pays for.
 func setupPayment(b branch) []store.WalletEntry {
 	entry := b.fee(b.argument(b.event()).At("validator"))
-	entry.Choice = "AmuletRules_CreateTransferPreapproval"
+	entry.Choice = template.CoinRulesCreateTransferPreapproval
 	return []store.WalletEntry{entry}
 }
 

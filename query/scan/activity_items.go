@@ -105,7 +105,7 @@ func (f activityFrame) describe(text string) {
 func (w *activityWalk) instruction(e *schemas.Event) activityFrame {
 	transfer, frame := w.argument(e).At("transfer"), activityFrame{}
 	frame.describe(transfer.At("meta", "values", template.ReasonKey).Text())
-	if tag, output := w.result(e).At("output").Variant(); tag == "TransferInstructionResult_Pending" {
+	if tag, output := w.result(e).At("output").Variant(); tag == template.TransferInstructionPending {
 		frame["transfer_kind"] = "create_transfer_instruction"
 		frame["transferInstructionCid"] = output.At("transferInstructionCid").Text()
 		frame["transferInstructionReceiver"], frame["transferInstructionAmount"] = partyIn(transfer.At("receiver")), amountIn(transfer.At("amount"))

@@ -26,15 +26,21 @@ const (
 
 	TransferCommandSend = "TransferCommand_Send"
 
+	DsoRulesCloseVoteRequest = "DsoRules_CloseVoteRequest"
+
+	// TransferInstructionPending is the constructor of a result: whoever receives the transfer has to accept it.
+	TransferInstructionPending = "TransferInstructionResult_Pending"
+
 	WalletAppInstallExecuteBatch = "WalletAppInstall_ExecuteBatch"
 
-	TransferOfferReject         = "TransferOffer_Reject"
-	TransferOfferWithdraw       = "TransferOffer_Withdraw"
-	TransferOfferExpire         = "TransferOffer_Expire"
-	AcceptedTransferOfferAbort  = "AcceptedTransferOffer_Abort"
-	AcceptedTransferOfferExpire = "AcceptedTransferOffer_Expire"
-	BuyTrafficRequestCancel     = "BuyTrafficRequest_Cancel"
-	BuyTrafficRequestExpire     = "BuyTrafficRequest_Expire"
+	TransferOfferReject           = "TransferOffer_Reject"
+	TransferOfferWithdraw         = "TransferOffer_Withdraw"
+	TransferOfferExpire           = "TransferOffer_Expire"
+	AcceptedTransferOfferComplete = "AcceptedTransferOffer_Complete"
+	AcceptedTransferOfferAbort    = "AcceptedTransferOffer_Abort"
+	AcceptedTransferOfferExpire   = "AcceptedTransferOffer_Expire"
+	BuyTrafficRequestCancel       = "BuyTrafficRequest_Cancel"
+	BuyTrafficRequestExpire       = "BuyTrafficRequest_Expire"
 
 	DevelopmentFundCouponWithdraw = "DevelopmentFundCoupon_Withdraw"
 
@@ -46,6 +52,7 @@ const (
 	AcceptedAppPaymentReject                = "AcceptedAppPayment_Reject"
 	AcceptedAppPaymentExpire                = "AcceptedAppPayment_Expire"
 	SubscriptionRequestAcceptAndMakePayment = "SubscriptionRequest_AcceptAndMakePayment"
+	SubscriptionIdleStateExpireSubscription = "SubscriptionIdleState_ExpireSubscription"
 	SubscriptionIdleStateMakePayment        = "SubscriptionIdleState_MakePayment"
 	SubscriptionInitialPaymentCollect       = "SubscriptionInitialPayment_Collect"
 	SubscriptionInitialPaymentReject        = "SubscriptionInitialPayment_Reject"

@@ -19,9 +19,6 @@ import (
 //go:embed sql/ends_before.sql
 var endsBeforeQuery string
 
-// closeVoteRequest is the choice whose results are those of votes.
-const closeVoteRequest = "DsoRules_CloseVoteRequest"
-
 // Request is what operators vote on.
 type Request struct {
 	Requester string
@@ -239,7 +236,7 @@ func (r *Reader) closedAt(ctx context.Context, migration int64, times []schemas.
 	if len(times) == 0 {
 		return nil, nil
 	}
-	exercises, err := r.state.ExercisesAt(ctx, closeVoteRequest, migration, times)
+	exercises, err := r.state.ExercisesAt(ctx, template.DsoRulesCloseVoteRequest, migration, times)
 	if err != nil {
 		return nil, err
 	}

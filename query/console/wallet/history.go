@@ -9,6 +9,7 @@ import (
 	"github.com/ledgerlake/ledgerlake/query/console/walletapi"
 	"github.com/ledgerlake/ledgerlake/schemas"
 	"github.com/ledgerlake/ledgerlake/schemas/decimal"
+	"github.com/ledgerlake/ledgerlake/schemas/template"
 )
 
 // entryRow is an entry of a history as one party sees it.
@@ -28,16 +29,16 @@ type entryRow struct {
 
 // whats are the choices that make entries, in words.
 var whats = map[string]string{
-	"AcceptedTransferOffer_Complete": "Offer paid", "TransferPreapproval_Send": "Sent in one step", "TransferFactory_Transfer": "Transfer begun",
+	template.AcceptedTransferOfferComplete: "Offer paid", "TransferPreapproval_Send": "Sent in one step", "TransferFactory_Transfer": "Transfer begun",
 	"TransferInstruction_Accept": "Transfer accepted", "TransferInstruction_Reject": "Transfer rejected", "TransferInstruction_Withdraw": "Transfer withdrawn",
 	"WalletAppInstall_ExecuteBatch": "Rewards collected, coins merged", "AppPaymentRequest_Accept": "App payment made", "AcceptedAppPayment_Collect": "App payment collected",
 	"AcceptedAppPayment_Reject": "App payment returned", "AcceptedAppPayment_Expire": "App payment expired", "TransferPreapproval_Renew": "Preapproval renewed",
 	"SubscriptionRequest_AcceptAndMakePayment": "Subscription begun", "SubscriptionInitialPayment_Collect": "First payment collected", "SubscriptionIdleState_MakePayment": "Subscription paid",
-	"SubscriptionPayment_Collect": "Subscription payment collected", "SubscriptionIdleState_ExpireSubscription": "Subscription ended",
+	"SubscriptionPayment_Collect": "Subscription payment collected", template.SubscriptionIdleStateExpireSubscription: "Subscription ended",
 	"SubscriptionInitialPayment_Reject": "First payment returned", "SubscriptionInitialPayment_Expire": "First payment expired", "SubscriptionPayment_Reject": "Subscription payment returned", "SubscriptionPayment_Expire": "Subscription payment expired",
 	"AnsRules_CollectInitialEntryPayment": "Name paid", "AnsRules_CollectEntryRenewalPayment": "Name renewed",
 	"AmuletRules_DevNet_Tap": "Tap", "AmuletRules_Mint": "Minted", "AmuletRules_Transfer": "Transfer", "AmuletRules_BuyMemberTraffic": "Traffic bought",
-	"AmuletRules_CreateTransferPreapproval": "Preapproval paid", "LockedAmulet_Unlock": "Coins unlocked", "LockedAmulet_OwnerExpireLock": "Lock expired",
+	template.CoinRulesCreateTransferPreapproval: "Preapproval paid", "LockedAmulet_Unlock": "Coins unlocked", "LockedAmulet_OwnerExpireLock": "Lock expired",
 	"LockedAmulet_ExpireAmulet": "Coin expired", "Amulet_Expire": "Coin expired",
 }
 

@@ -17,9 +17,6 @@ import (
 	"github.com/ledgerlake/ledgerlake/schemas/values"
 )
 
-// closeVoteRequest is the choice whose results are those of votes.
-const closeVoteRequest = "DsoRules_CloseVoteRequest"
-
 // voteResult is what filters and order need to know of a result: few bytes each, of a few a week.
 type voteResult struct {
 	// entry is the number of the result in history, from 1. History only ever grows at its end, so
@@ -99,7 +96,7 @@ func (v *voteResults) load(ctx context.Context, held resultSet) (resultSet, erro
 	}
 	list := slices.Clone(held.list)
 	err = v.contracts.source.EndingPages(ctx,
-		history.Ending{Templates: values.Spellings(values.Network(template.VoteRequest)), Choice: closeVoteRequest},
+		history.Ending{Templates: values.Spellings(values.Network(template.VoteRequest)), Choice: template.DsoRulesCloseVoteRequest},
 		history.Range{After: held.at, Through: at, Limit: endsAtATime},
 		func(found []schemas.Update) error {
 			bodies := v.compacted(found)
@@ -194,7 +191,7 @@ func (v *voteResults) bodies(ctx context.Context, page []voteResult) ([]json.Raw
 	}
 	found := map[exercisePlace]json.RawMessage{}
 	for migration, list := range times {
-		exercises, err := v.contracts.source.ExercisesAt(ctx, closeVoteRequest, migration, list)
+		exercises, err := v.contracts.source.ExercisesAt(ctx, template.DsoRulesCloseVoteRequest, migration, list)
 		if err != nil {
 			return nil, err
 		}
