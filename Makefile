@@ -25,6 +25,8 @@ SHARDED ?= ./indexer/... ./internal/history/... ./internal/published ./internal/
 FAULTS ?= TestSoak|TestFuzz|TestKillAtAnyMoment|TestStandbyTakesOver|TestServersBehindABalancer|TestDamagedStore|TestRepair|TestRestore|TestUpgrade|TestKilledMigration|TestTwoMigrateAtOnce|TestLaterStoreIsRefused|TestCommandsOnACluster|TestCluster|TestOddAnswers|TestSteadyWork|TestOnTheNetwork|TestDamageIsFound|TestDamageOfANodeStreamIsFound|TestUpOutlivesItsServices|TestKillUpstream|TestFullDisk|TestPeopleHangUp|TestOverloadIsServed|TestRestartToUseful|TestCrashBetweenSteps|TestScanIsTakenBack|TestNodeStreamIsTakenBack|TestStreamIsTakenBackAndReadAgain|TestOmissionsOfASoleUpstream
 # Left to `make test-shards`: it copies stores between clusters again and again, for more than a minute.
 LONGER = TestReshard
+# Left to `make test-pages`: a browser opens all pages of the console, which takes three minutes.
+PAGES = TestPages
 # The packages that have any of them.
 FAULT_PACKAGES = $(shell grep -rlwE 'func ($(FAULTS))' --include='*_test.go' cmd indexer internal jobs | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # Of `make soak`: over how many engines the stores of episodes are spread, which are killed, too.
@@ -94,7 +96,7 @@ setup-run:
 test: ## vet and test every package, on real parts, and name the slowest
 	@scripts/setup.sh modules engine duckdb redis browser examples
 	go vet ./...
-	go run ./scripts/gotest -vet=off -timeout 14m -p $(AT_ONCE) -skip '^($(FAULTS)|$(LONGER))$$' $(TESTFLAGS) $(PACKAGES)
+	go run ./scripts/gotest -vet=off -timeout 14m -p $(AT_ONCE) -skip '^($(FAULTS)|$(LONGER)|$(PAGES))$$' $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-faults
 test-faults: ## the tests that kill, damage or overload processes, or need several engines
@@ -111,6 +113,11 @@ test-shards: ## moving stores into clusters, and the tests of what reads stores,
 	@scripts/setup.sh modules engine
 	go run ./scripts/gotest -vet=off -timeout 10m -run '^($(LONGER))$$' $(TESTFLAGS) ./indexer/reshard
 	LEDGERLAKE_TEST_SHARDS=3 go run ./scripts/gotest -vet=off -timeout 60m $(TESTFLAGS) $(SHARDED)
+
+.PHONY: test-pages
+test-pages: ## every page of the console in Chromium: widths, themes, without scripts, barriers, weight
+	@scripts/setup.sh modules engine browser
+	go run ./scripts/gotest -vet=off -timeout 14m -run '^($(PAGES))$$' $(TESTFLAGS) ./query/console
 
 .PHONY: check
 check: ## formatting, static analysis, go.mod, who imports whom, sizes, compose file, house rules
