@@ -94,9 +94,6 @@ func (p *Pages) renew(ctx context.Context, v *View) error {
 	return nil
 }
 
-// LocalPath is a path of this site, "/" in place of anything else.
-func LocalPath(path string) string { return localPath(path) }
-
 // way is where a user who has to sign in goes on: the page itself, or the one with the form that was sent.
 func (v *View) way() string {
 	if v.Method() == "GET" {
@@ -106,7 +103,7 @@ func (v *View) way() string {
 	if err != nil || !strings.EqualFold(from.Host, v.Header("Host")) {
 		return "/"
 	}
-	return localPath(from.RequestURI())
+	return LocalPath(from.RequestURI())
 }
 
 // Way is the address of the page that the request is for, with its parameters.

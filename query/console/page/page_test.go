@@ -39,8 +39,8 @@ func TestLocalPath(t *testing.T) {
 		"/updates?party=a%3A%3Ab": "/updates?party=a%3A%3Ab", "": "/", "updates": "/", "//evil.example/a": "/", "https://evil.example": "/",
 		"/\\evil.example": "/", "javascript:alert(1)": "/", "/a\r\nSet-Cookie: b": "/", "/%zz": "/",
 	} {
-		if got := localPath(path); got != want {
-			t.Errorf("localPath(%q) = %q, want %q", path, got, want)
+		if got := LocalPath(path); got != want {
+			t.Errorf("LocalPath(%q) = %q, want %q", path, got, want)
 		}
 	}
 }

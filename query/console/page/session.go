@@ -181,13 +181,13 @@ func (p *Pages) Theme() query.Route {
 			theme = ""
 		}
 		setCookie(v, themeCookie, theme, 365*24*3600, false)
-		v.SetHeader("Location", localPath(v.Field("back")))
+		v.SetHeader("Location", LocalPath(v.Field("back")))
 		return v.Empty(303)
 	}}
 }
 
-// localPath is a path of this site, "/" in place of anything else.
-func localPath(path string) string {
+// LocalPath is a path of this site, "/" in place of anything else.
+func LocalPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") {
 		return "/"
